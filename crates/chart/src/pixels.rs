@@ -59,7 +59,7 @@ pub(crate) fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
         ))
     })?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| no_picture(format!("the picture cannot be packed: {error}")))
+    pixels.encode_png().map_err(|error| no_picture(format!("the picture cannot be compressed: {error}")))
 }
 
 #[cfg(test)]

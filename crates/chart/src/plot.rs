@@ -36,7 +36,7 @@ pub enum Plot {
     Shares(Shares),
 }
 
-/// A numeric axis.
+/// A numeric axis with its label, unit and scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Label without the unit.
@@ -48,7 +48,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis.
+    /// Creates an axis with a label, a unit and a scale.
     pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
         Self { label: label.into(), unit, scale }
     }
@@ -203,7 +203,7 @@ pub enum LineStyle {
     Steps,
 }
 
-/// An annotated position.
+/// A position on an axis, drawn as a line with a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Position on the horizontal axis.
@@ -212,7 +212,7 @@ pub struct Mark {
     pub label: String,
 }
 
-/// An annotated range.
+/// A range of an axis, drawn as a shaded band with a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShadedBand {
     /// Start.

@@ -48,11 +48,12 @@ pub fn style_sheet() -> String {
         ".kurabe-chart{{font-variant-numeric:tabular-nums;{light}}}\n\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=\"light\"]) .kurabe-chart{{{dark}}}}}\n\
          :root[data-theme=\"dark\"] .kurabe-chart{{{dark}}}\n\
-         @media print{{:root:not([data-theme=\"light\"]) .kurabe-chart,:root[data-theme=\"dark\"] .kurabe-chart{{{light}}}}}\n"
+         @media print{{:root:not([data-theme=\"light\"]) .kurabe-chart,:root[data-theme=\"dark\"] \
+         .kurabe-chart{{{light}}}}}\n"
     )
 }
 
-/// A rendered chart.
+/// A rendered chart with its size in pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// SVG document.

@@ -47,10 +47,10 @@ fn is_png(path: &Path) -> Result<bool> {
         Some("svg") => Ok(false),
         _ => Err(ErrorKind::Usage
             .error(text!(
-                "{} ends neither in .png nor in .svg",
+                "the name {} ends in neither .png nor .svg",
                 "{} の拡張子は .png でも .svg でもありません",
                 shown::path(path)
             ))
-            .remedy(text!("name it, for example, card.png", "card.png のような名前にしてください"))),
+            .remedy(text!("use a name such as card.png", "card.png のような名前にしてください"))),
     }
 }

@@ -37,7 +37,7 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     }
     if damages.is_empty() {
         let whole =
-            text!("Every stored run is whole ({runs}).\n", "保存した測定はすべて無事です({runs} 件)。\n");
+            text!("All stored runs are intact ({runs}).\n", "保存した測定はすべて無事です({runs} 件)。\n");
         return if global.json || global.quiet { Ok(()) } else { print(whole.get(lang())) };
     }
     let count = damages.len();
@@ -47,7 +47,8 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
         "保存先が {count} か所で壊れています。読める測定は {runs} 件です"
     ))
     .remedy(text!(
-        "`kurabe export` saves the runs that can be read; `kurabe import` takes them into a new store (--db FILE)",
+        "save the readable runs with `kurabe export`, and import them into a new store with `kurabe \
+         import` (--db FILE)",
         "読める測定は `kurabe export` で書き出し、新しい保存先(--db FILE)に `kurabe import` で取り込んでください"
     )))
 }

@@ -104,7 +104,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
         let name = &purpose.name;
         ErrorKind::Usage
             .error(text!(
-                "these runs have no test in common that `{name}` needs",
+                "these runs share no test that `{name}` needs",
                 "これらの測定には、`{name}` に必要な共通の項目がありません"
             ))
             .remedy(if purpose.measured_alone {
@@ -152,7 +152,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     if groups.is_empty() {
         return Err(ErrorKind::NoSuchRun
             .error(text!(
-                "no such device was measured twice in the same way",
+                "no device was measured twice in the same way",
                 "同じ条件で 2 回以上測ったデバイスが見つかりません"
             ))
             .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
@@ -180,9 +180,9 @@ pub fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) ->
 }
 
 fn two_runs() -> Error {
-    let what = text!("two runs or more are compared", "比べるには 2 つ以上の測定が必要です");
+    let what = text!("a comparison needs two or more runs", "比べるには 2 つ以上の測定が必要です");
     ErrorKind::Usage.error(what).remedy(text!(
-        "name two runs, the baseline first; several are laid out with --by, such as --by run",
+        "name two runs, the baseline first; for more runs, use a table: --by run",
         "2 つの測定を、基準を先に指定してください。3 つ以上は --by(--by run など)で並べられます"
     ))
 }

@@ -41,7 +41,7 @@ pub fn answered() -> bool {
 /// # Errors
 /// When standard output cannot be written.
 pub fn script(shell: clap_complete::Shell) -> Result<()> {
-    let failed = || ErrorKind::Internal.error(text!("cannot make the completions", "補完を作れません"));
+    let failed = || ErrorKind::Internal.error(text!("cannot generate the completions", "補完を作れません"));
     let mut script = Vec::new();
     Shells::builtins()
         .completer(&shell.to_string())

@@ -23,7 +23,10 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let done = exchange(&*store, &*to, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
     drop(share);
     conclude(done, global, |brought, present| {
-        text!("{brought} sent, {present} there already.", "{brought} 件を送りました(送信済み {present} 件)。")
+        text!(
+            "{brought} sent, {present} already present.",
+            "{brought} 件を送りました(送信済み {present} 件)。"
+        )
     })
 }
 
@@ -36,12 +39,12 @@ pub fn pull(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let store = open_recovered(global)?;
     let from = shared(&address, SharedAccess::Read)?;
     let runs = resolved(&*from, args)?;
-    let mut share = Share::of(t("kurabe: taking runs", "kurabe: 測定を受け取っています"), global);
+    let mut share = Share::of(t("kurabe: fetching runs", "kurabe: 測定を受け取っています"), global);
     let done = exchange(&*from, &*store, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
     drop(share);
     conclude(done, global, |brought, present| {
         text!(
-            "{brought} taken, {present} here already.",
+            "{brought} fetched, {present} already present.",
             "{brought} 件を受け取りました(取り込み済み {present} 件)。"
         )
     })
@@ -72,7 +75,7 @@ fn conclude(done: Exchanged, global: &Global, words: impl Fn(usize, usize) -> Te
     }
     let (count, ids) = (refused.len(), refused.join(", "));
     Err(ErrorKind::Refused.error(text!(
-        "{count} could not be brought and stayed where they are: {ids}",
+        "{count} could not be transferred and remain where they were: {ids}",
         "{count} 件は送受信できず、元の場所に残っています: {ids}"
     )))
 }

@@ -11,7 +11,7 @@ pub fn decide(args: &[String]) -> Lang {
     *LANG.get_or_init(|| asked(args).unwrap_or_else(from_environment))
 }
 
-/// Returns the language.
+/// Returns the language of this process.
 pub fn lang() -> Lang {
     LANG.get().copied().unwrap_or_default()
 }

@@ -194,7 +194,7 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
         _ if covered.iter().any(|word| matches!(word, Cow::Owned(_))) => clap::Error::raw(
             error.kind(),
             lang::t(
-                "the command line has an address with a password where none is expected\n",
+                "the command line contains a database address with a password in an argument that does not take one\n",
                 "コマンドラインの、アドレスを書けない場所に、パスワードを含むアドレスがあります\n",
             ),
         ),

@@ -22,7 +22,7 @@ pub fn page(command: Option<&str>) -> Result<()> {
         None => Man::new(program).render(&mut page).and_then(|()| names(&mut page)),
     }
     .map_err(|error| {
-        Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
+        Error::os(text!("cannot generate the manual page", "マニュアルページを作れません"), &error)
     })?;
     output::write(&Shown::of_ours(String::from_utf8_lossy(&page).into_owned()))
 }
@@ -42,10 +42,12 @@ fn names(page: &mut Vec<u8>) -> std::io::Result<()> {
     let mut roff = Roff::new();
     roff.control("SH", [t("RUNS", "測定の指定")]);
     roff.text([roman(t(
-        "A run is named by its id, a unique beginning of it, a label that no other run has, or the word last; `kurabe list` shows all. `kurabe man COMMAND` \
-         is the page of a command.",
-        "測定は、ID、その先頭の一意な部分、1 つの測定だけが持つラベル、または last で指定します。一覧は `kurabe list` で見られます。`kurabe man コマンド` で\
-         コマンドごとのページを表示します。",
+        "A run is named by its id, a unique prefix of the id, a label that no other run has, or the word \
+         last; last~1 is the run before the last. `kurabe list` shows all runs. `kurabe man COMMAND` \
+         prints the page of a command.",
+        "測定は、ID、その先頭の一意な部分、1 つの測定だけが持つラベル、または last で指定します。last~1 \
+         はその 1 つ前の測定です。一覧は `kurabe list` で見られます。`kurabe man コマンド` でコマンドごと\
+         のページを表示します。",
     ))]);
     let sections: [(&str, Vec<(&str, String)>); 2] = [
         (t("PROFILES", "プロファイル"), profile_titles().collect()),

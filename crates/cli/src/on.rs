@@ -50,8 +50,9 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     say_left(&left);
     if !held_by.is_empty() {
         let gone = text!(
-            "kurabe: still using the disk after the command: {held_by}; the disk was removed, and they get errors",
-            "kurabe: コマンドの終了後も {held_by} がディスクを使っていました。ディスクは片付けたので、以後エラーになります";
+            "kurabe: processes still used the disk after the command ended: {held_by}; the disk was \
+             removed, so they now get I/O errors",
+            "kurabe: コマンドの終了後も {held_by} がディスクを使っていました。ディスクは取り外したので、以後は I/O エラーになります";
             held_by
         );
         say(&gone.take(lang()));
@@ -65,7 +66,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     }
     match slowdown {
         Some(slowdown) if args.in_time && slowdown.mean > MOST_LATE => Err(ErrorKind::Unclear.error(text!(
-            "not judged: answers took longer than the model says",
+            "no verdict: answers took longer than the model computes",
             "判定しません。応答がモデルより遅れました"
         ))),
         _ => Ok(()),
@@ -76,7 +77,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
 pub fn say_left(left: &Text) {
     if !left.is_empty() {
         let killed = text!(
-            "kurabe: the command left {left} behind, killed after it ended",
+            "kurabe: {left} still ran when the command ended, and was killed",
             "kurabe: コマンドが残した {left} は、コマンドの終了後に強制終了しました";
             left
         );

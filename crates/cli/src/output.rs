@@ -150,7 +150,7 @@ pub fn write_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
         return Err(ErrorKind::Usage
-            .error(text!("a picture does not go to a terminal", "画像は端末に出せません"))
+            .error(text!("cannot write a picture to a terminal", "画像は端末に出せません"))
             .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
     }
     out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)

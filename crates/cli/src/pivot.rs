@@ -19,10 +19,10 @@ const WORTH_TELLING: usize = 200;
 pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.judged.about.is_empty() {
         return Err(ErrorKind::Usage
-            .error(text!("--about does not go with --by", "--about と --by は同時に使えません"))
+            .error(text!("--about cannot be combined with --by", "--about と --by は同時に使えません"))
             .remedy(text!(
-                "what --by names is what you ask about",
-                "--by に書いたキーが、比べたい条件になります"
+                "remove --about; the keys of --by are the properties to compare",
+                "--about を外してください。--by のキーが比べる条件になります"
             )));
     }
     let given = &args.pivot;
@@ -59,8 +59,8 @@ pub fn digests(store: &dyn Runs, of: &[RunSummary], global: &Global) -> Result<D
 /// Runs a query of the store and shows its progress.
 fn telling<T>(global: &Global, ask: impl FnOnce(&mut dyn FnMut(usize, usize)) -> T) -> T {
     let words = t(
-        "kurabe: reading the runs once, so that the next time is quick",
-        "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
+        "kurabe: indexing the stored runs; this happens once and makes later queries fast",
+        "kurabe: 保存した測定の索引を作っています(初回だけ。次回から速くなります)",
     );
     let mut share = Share::of(words, global);
     ask(&mut |done, all| {

@@ -25,12 +25,13 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     if let Some(mut command) = without_root()? {
         if !global.quiet {
             say(&text!(
-                "kurabe: without root: ext4 is fuse2fs, whose requests are counted, and the command sees itself as root",
-                "kurabe: root なし: ext4 は fuse2fs で、その要求を数えます。コマンドからは root に見えます"
+                "kurabe: without root, ext4 is provided by fuse2fs, whose requests are counted; the \
+                 command appears to run as root",
+                "kurabe: root でないため、ext4 には fuse2fs を使い、その要求を数えます。コマンドからは root で動いているように見えます"
             )
             .take(lang()));
         }
-        let message = text!("cannot begin a name space of one's own", "自分用の名前空間を始められません");
+        let message = text!("cannot create a user namespace", "ユーザー名前空間を作れません");
         return Err(Error::os(message, &command.exec()));
     }
     let panel = Panel::load(&args.panel)?;

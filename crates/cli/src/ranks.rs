@@ -11,11 +11,11 @@ use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 pub fn only_runs() -> Error {
     ErrorKind::Usage
         .error(text!(
-            "kurabe-mpi only runs, sweeps models and computes studies",
+            "kurabe-mpi supports only run, sweep (on models) and study run",
             "kurabe-mpi で使えるのは run、モデルの sweep、study run だけです"
         ))
         .remedy(text!(
-            "`kurabe-mpi run` keeps its runs in the same store; every other command is one of `kurabe`",
+            "use `kurabe` for every other command; `kurabe-mpi run` saves to the same store",
             "`kurabe-mpi run` の結果は同じ保存先に入ります。ほかのコマンドは `kurabe` で実行してください"
         ))
 }
@@ -33,7 +33,7 @@ pub fn run(
     match (communicator, args.ranks.given()) {
         (None, None) => crate::run::run(args, global, command_line),
         (None, Some(word)) => Err(ErrorKind::Usage
-            .error(text!("{word} is of several processes", "{word} は複数のプロセス用です"))
+            .error(text!("{word} needs several processes", "{word} は複数のプロセス用です"))
             .remedy(text!(
                 "start them: mpirun -n 4 kurabe-mpi run {word} …",
                 "次のように起動してください: mpirun -n 4 kurabe-mpi run {word} …"
@@ -59,7 +59,7 @@ fn check_one_process_outputs(args: &RunArgs) -> Result<()> {
     let Some((flag, _)) = outputs.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     Err(ErrorKind::Usage
         .error(text!(
-            "kurabe-mpi has no {flag}: it lists the operations of one process",
+            "kurabe-mpi does not support {flag}, which lists the operations of a single process",
             "kurabe-mpi では {flag} を使えません。1 つのプロセスの操作の一覧です"
         ))
         .remedy(text!("use `kurabe run {flag} …`", "`kurabe run {flag} …` を使ってください")))

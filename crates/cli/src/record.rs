@@ -39,14 +39,14 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
 fn announce(by: &RecordingBy<'_>, global: &Global) {
     match by {
         RecordingBy::Tracepoints { mounted_privately: true } if !global.quiet => say(t(
-            "kurabe: tracefs is not mounted; it was mounted for kurabe alone",
+            "kurabe: tracefs was not mounted; kurabe mounted it for itself only",
             "kurabe: tracefs が未マウントのため、kurabe 専用にマウントしました",
         )),
         RecordingBy::Tracepoints { .. } => {}
         RecordingBy::Counters { instead } => {
             say(&instead.render(lang()));
             say(t(
-                "kurabe: counting what the devices do instead; there will be sums, but no trace",
+                "kurabe: using the counters of the devices instead; the result has totals, but no trace",
                 "kurabe: 代わりにデバイスのカウンターを使います(合計だけで、トレースは残りません)",
             ));
         }

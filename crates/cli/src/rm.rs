@@ -39,18 +39,20 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
         .map(|run| format!("  {} · {} · {}", run.id, shown::line(&run.profile), shown::line(&run.target)))
         .collect();
     let refused = |what| {
-        Err(ErrorKind::Refused
-            .error(what)
-            .remedy(text!("`kurabe rm --yes` does not ask", "`kurabe rm --yes` なら確認しません")))
+        Err(ErrorKind::Refused.error(what).remedy(text!(
+            "use `kurabe rm --yes` to skip the confirmation",
+            "`kurabe rm --yes` なら確認しません"
+        )))
     };
     if !can_ask() {
         return refused(text!(
-            "several runs, or one that is not named by its id, are removed only after a question, and there is no terminal to ask on",
+            "removing several runs, or a run not named by its id, needs confirmation, and no terminal is \
+             available to ask",
             "複数の測定や、ID 以外で指定した測定の削除には確認が必要ですが、確認できる端末がありません"
         ));
     }
     let runs = names.join("\n");
-    say(&text!("{runs}\nRemove for good? [y/N]", "{runs}\n完全に削除しますか? [y/N]").take(lang()));
+    say(&text!("{runs}\nRemove permanently? [y/N]", "{runs}\n完全に削除しますか? [y/N]").take(lang()));
     let mut answer = String::new();
     // The end of input does not count as confirmation.
     let _ = std::io::stdin().lock().read_line(&mut answer);

@@ -86,7 +86,7 @@ fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Globa
     let writes = count(writes.writes);
     let target = shown::path(&*args.target);
     let text = text!(
-        "kurabe: {writes} writes are listed in {shown}; kurabe check {target} --verify {shown} looks for them",
+        "kurabe: {writes} writes are listed in {shown}; verify them with: kurabe check {target} --verify {shown}",
         "kurabe: 書き込み {writes} 回の一覧は {shown} です。照合: kurabe check {target} --verify {shown}"
     );
     if !global.json && !global.quiet {
@@ -206,8 +206,8 @@ pub fn measured_with(
     drop(stream);
     if done.record.is_none() && done.outcome.is_err() && !json && party.is_none_or(Party::leads) {
         say(t(
-            "kurabe: nothing was measured, so nothing is kept",
-            "kurabe: 何も測れなかったため、記録は残しません",
+            "kurabe: no test completed; nothing was saved",
+            "kurabe: 完了した項目がないため、何も保存していません",
         ));
     }
     Ok(done)

@@ -18,7 +18,7 @@ impl Share {
         Self { words, mode: progress_mode(global), percent: None }
     }
 
-    /// Shows the progress.
+    /// Shows the progress of a transfer.
     pub fn tell(&mut self, done: u64, all: u64) {
         let percent = (u128::from(done) * 100 / u128::from(all.max(1))) as u64;
         if self.mode == Mode::Quiet || self.percent == Some(percent) {

@@ -4,7 +4,7 @@
 //! A dedicated thread receives the signals. It never waits for a device, for a lock that is held
 //! during I/O, or for a terminal. It counts signals that arrive together as one request. On the
 //! second request, other threads kill programs and remove test files. The process waits for them at
-//! most [`FAREWELL`], because users press Ctrl-C twice when storage hangs. The store still lists
+//! most [`SHUTDOWN_LIMIT`], because users press Ctrl-C twice when storage hangs. The store still lists
 //! the files that remain, and the next start removes them.
 //!
 //! A process cannot exit while one of its threads waits for a device in the kernel, and neither can
@@ -38,11 +38,11 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 const ONE_WISH: Duration = Duration::from_secs(1);
 /// How long the second request waits for test files to be removed. Removal takes milliseconds if
 /// storage responds, and a user takes a longer wait than a second for a hang.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long the supervisor waits for the worker to exit, after the worker has reported its exit
-/// code or after the second request. Longer than [`FAREWELL`].
-const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
+/// code or after the second request. Longer than [`SHUTDOWN_LIMIT`].
+const SUPERVISOR_SHUTDOWN_LIMIT: Duration = Duration::from_millis(1500);
 
 /// The pipe on which the worker reports its exit code to the supervisor.
 pub struct Supervisor(PipeWriter);
@@ -74,7 +74,7 @@ pub enum ProcessRole {
 /// # Errors
 /// When the pipe cannot be created or the signals cannot be handled.
 pub fn supervise() -> Result<ProcessRole> {
-    let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
+    let no_pipe = |error| Error::os(text!("cannot create a pipe", "パイプを作れません"), &error);
     let (reports, tells) = io::pipe().map_err(no_pipe)?;
     let worker = match fork_worker() {
         Forked::Parent(worker) => worker,
@@ -153,7 +153,7 @@ struct LastCode {
 
 impl LastCode {
     fn now(code: u8, is_told: bool) -> Self {
-        Self { code, until: Instant::now() + SUPERVISORS_FAREWELL, is_told }
+        Self { code, until: Instant::now() + SUPERVISOR_SHUTDOWN_LIMIT, is_told }
     }
 }
 
@@ -169,14 +169,14 @@ fn ended(worker: Pid) -> Result<u8> {
 }
 
 fn cannot_follow(error: Errno) -> Error {
-    let text = text!("cannot wait for the process that works", "処理を行うプロセスの終了を待てません");
+    let text = text!("cannot wait for the worker process", "ワーカープロセスの終了を待てません");
     Error::os(text, &error.into())
 }
 
 fn say_stays(worker: Pid) {
     let process = worker.as_raw_nonzero();
     let words = text!(
-        "kurabe: storage does not answer; the system keeps process {process} until it does",
+        "kurabe: storage does not respond; process {process} remains until it does",
         "kurabe: ストレージが応答しません。応答があるまでプロセス {process} は残ります"
     );
     say(words.get(lang()));
@@ -194,8 +194,8 @@ fn code_of(worker: Pid, status: WaitStatus) -> u8 {
     }
     let process = worker.as_raw_nonzero();
     let words = text!(
-        "kurabe: process {process}, which did the work, was ended by signal {signal}",
-        "kurabe: 処理を行っていたプロセス {process} はシグナル {signal} で終了しました"
+        "kurabe: the worker process {process} was ended by signal {signal}",
+        "kurabe: ワーカープロセス {process} はシグナル {signal} で終了しました"
     );
     say(words.get(lang()));
     (128 + signal) as u8
@@ -239,7 +239,7 @@ pub fn listen_as(speaks: bool) -> Result<RunHandle> {
         }
         aside(|| {
             say(t(
-                "\nkurabe: stopping; what was measured is kept (once more ends at once)",
+                "\nkurabe: stopping; completed results are saved (interrupt again to exit immediately)",
                 "\nkurabe: 停止します。測定済みの結果は残ります(もう一度で即時終了)",
             ));
         });
@@ -298,7 +298,7 @@ fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
 /// Exits the process without waiting for any thread. Their last results are either in the store
 /// already or lost.
 fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
-    let until = Instant::now() + FAREWELL;
+    let until = Instant::now() + SHUTDOWN_LIMIT;
     handle.kill_programs();
     let (handle, (done, is_done)) = (handle.clone(), mpsc::channel());
     let is_said = done.clone();
@@ -310,7 +310,7 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
     aside(move || {
         let process = std::process::id();
         let words = text!(
-            "kurabe: ending at once; where storage does not answer, the system keeps process {process} until it does",
+            "kurabe: exiting immediately; if storage does not respond, process {process} remains until it does",
             "kurabe: 即時終了します。ストレージが応答しない場合、応答があるまでプロセス {process} は残ります"
         );
         say(words.get(lang()));

@@ -22,7 +22,7 @@ use std::path::Path;
 /// Reports that kurabe is waiting for the store.
 pub fn say_wait() {
     say(t(
-        "kurabe: waiting for the store, which another process is writing to",
+        "kurabe: waiting for another process that is writing to the store",
         "kurabe: ほかのプロセスが保存先に書き込んでいるため、待っています",
     ));
 }
@@ -65,7 +65,7 @@ pub fn own_store(global: &Global) -> Result<Box<dyn Store>> {
 
 fn no_run_yet() -> Error {
     ErrorKind::NoSuchRun
-        .error(text!("no run is stored yet", "保存された測定はまだありません"))
+        .error(text!("no runs are stored yet", "保存された測定はまだありません"))
         .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
 }
 
@@ -113,7 +113,7 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
         let plural = if count == 1 { "" } else { "s" };
         return print(
             &text!(
-                "None of the {count} stored run{plural} fits.\n",
+                "None of the {count} stored run{plural} matches.\n",
                 "保存した {count} 件に、当てはまる測定はありません。\n"
             )
             .take(lang()),
@@ -238,10 +238,10 @@ fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
         (None, [folder]) => (folder.as_str().into(), &[] as &[String]),
         (None, _) => {
             return Err(ErrorKind::Usage
-                .error(text!("parquet is a folder of tables", "parquet は表のフォルダーになります"))
+                .error(text!("parquet output is a folder of tables", "parquet は表のフォルダーになります"))
                 .remedy(text!(
-                    "name a new folder for those of all runs, or one with --output and the runs before it",
-                    "全測定の表を書く新しいフォルダーを指定するか、--output でフォルダーを、その前に測定を指定してください"
+                    "name a new folder with --output; name runs before it to export only those",
+                    "--output で新しいフォルダーを指定してください。その前に測定を指定すると、その測定だけを書き出します"
                 )));
         }
     };
@@ -251,7 +251,7 @@ fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
 
 fn one_run_only() -> Error {
     ErrorKind::Usage
-        .error(text!("this format holds one run", "この形式に書き出せる測定は 1 つだけです"))
+        .error(text!("this format holds a single run", "この形式に書き出せる測定は 1 つだけです"))
         .remedy(text!(
             "name one run, or choose --format csv or markdown",
             "測定を 1 つだけ指定するか、--format csv か markdown を選んでください"
@@ -303,7 +303,7 @@ fn keep_device(name: &str, toml: &str, force: ForceArgs, global: &Global) -> Res
     if global.json {
         return print_json(&ScriptLine::DeviceImported { file: &file });
     }
-    let words = t("device file written; try", "デバイスファイルを書きました。次のように使えます:");
+    let words = t("device file written; use it with", "デバイスファイルを書きました。次のように使えます:");
     if global.quiet { Ok(()) } else { print(&format!("{words} kurabe run model:./{file}\n")) }
 }
 

@@ -41,11 +41,11 @@ pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()>
     if !global.quiet && !global.json {
         let words = match door {
             Some(_) => text!(
-                "kurabe: the page opens in your browser; Ctrl-C ends it",
+                "kurabe: opening the page in your browser; press Ctrl-C to stop",
                 "kurabe: ブラウザーでページを開きます。Ctrl-C で終了します"
             ),
             None => text!(
-                "kurabe: open this address in a browser; Ctrl-C ends it",
+                "kurabe: open this address in a browser; press Ctrl-C to stop",
                 "kurabe: このアドレスをブラウザーで開いてください。Ctrl-C で終了します"
             ),
         };

@@ -82,7 +82,8 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
         None => {
             let place = rescued.map_or_else(|| "`kurabe list`".to_owned(), |file| shown::path(&file));
             let words = text!(
-                "kurabe: not every target was measured, so there is nothing to compare; what was measured is in {place}",
+                "kurabe: not all targets were measured, so they cannot be compared; {place} shows the \
+                 completed results",
                 "kurabe: 測れなかった対象があるため比べられません。測定済みの結果は {place} で見られます"
             );
             say(words.get(lang()));

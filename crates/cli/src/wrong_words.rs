@@ -38,7 +38,7 @@ pub fn of_fio(error: &clap::Error) -> Option<&'static str> {
     let is_option = fio_options().iter().any(|group| group.names.iter().any(|other| other == name));
     is_option.then(|| {
         t(
-            "  tip: that is one of fio's options; a line of fio's runs as it is behind `kurabe fio`",
+            "  tip: this is a fio option; put a fio command line after `kurabe fio` unchanged",
             "  ヒント: fio のオプションです。fio の行は `kurabe fio` の後にそのまま書けます",
         )
     })

@@ -124,10 +124,11 @@ mod tests {
         let (first, summary) = &figures[0];
         let first =
             format!("{} {:.3} ±{:.3} of {}", first.label, summary.mean, summary.deviation, summary.count);
-        let expected = "tool=kurabe; statistic=\"every_repetition\"; model=\"real_device\"; cache={\"direct\":true}; profile=sample; size=1 MiB; \
-                      data={\"data\":\"random\"}; time=1 s; target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
-                      filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
-                      kurabe=0.1.0; noise={\"disturbed\":false}";
+        let expected = "tool=kurabe; statistic=\"every_repetition\"; model=\"real_device\"; \
+            cache={\"direct\":true}; profile=sample; size=1 MiB; data={\"data\":\"random\"}; time=1 s; \
+            target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; filesystem=ext4; \
+            temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; kurabe=0.1.0; \
+            noise={\"disturbed\":false}";
         assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (10, expected));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }

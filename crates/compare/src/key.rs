@@ -34,7 +34,8 @@ pub enum CellKey {
         iodepth: u32,
         /// Threads.
         threads: u32,
-        /// `read`, `write`, or `mix` with the share of reads in percent, which may have `read of` or `write of` before it.
+        /// `read`, `write`, or `mix` with the share of reads in percent, which may have `read of`
+        /// or `write of` before it.
         direction: String,
         /// Range on the target, if the steps of the profile use different ranges. `None` means the
         /// whole test size.

@@ -27,7 +27,8 @@ pub struct Pair {
     pub names: [Text; 2],
     /// A relative difference below this does not matter.
     pub margin: f64,
-    /// Of each side, the size in bytes of the media cache that took in all that it wrote: its writes say nothing about sustained ones.
+    /// Of each side, the size in bytes of the media cache that took in all that it wrote: its
+    /// writes say nothing about sustained ones.
     pub media_cache_bytes: [Option<u64>; 2],
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,
@@ -114,7 +115,7 @@ pub fn pairs(runs: &[&RunRecord], margin: f64) -> Vec<Pair> {
     others.iter().zip(&names[1..]).map(named).collect()
 }
 
-/// Compares two runs.
+/// Compares two runs test by test.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let joined = [baseline, other].map(|run| Joined::of(&run.cells));
     let name = |(run, joined): (&RunRecord, &Joined<'_>)| CellName::of_cells(run, &joined.cells);

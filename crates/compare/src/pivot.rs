@@ -164,7 +164,7 @@ pub fn pivot(
     if let Some(place) = (1..keys.len()).find(|place| keys[..*place].contains(&keys[*place])) {
         let key = &keys[place].key;
         return Err(ErrorKind::Usage
-            .error(text!("{BY} names `{key}` twice", "{BY} に `{key}` が 2 回あります"))
+            .error(text!("{BY} contains `{key}` twice", "{BY} に `{key}` が 2 回あります"))
             .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
     let lines = select(lines, runs, request, spoken)?;
@@ -231,16 +231,17 @@ fn unknown_value(message: Text, word: &str, values: &mut [String]) -> Error {
     let error = ErrorKind::NoSuchRun.error(message);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
     if names.is_empty() {
-        return error.remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます"));
+        return error
+            .remedy(text!("check the stored runs in `{LIST}`", "`{LIST}` ですべての測定を確認できます"));
     }
     let more = if names.len() > NAMED { ", …" } else { "" };
     let listed = names[..names.len().min(NAMED)].join(", ");
     error.remedy(match closest(word, &names) {
         Some(name) => text!(
-            "did you mean `{name}`? (there are: {listed}{more})",
+            "did you mean `{name}`? (available: {listed}{more})",
             "`{name}` ではありませんか(あるもの: {listed}{more})"
         ),
-        None => text!("there are: {listed}{more}", "あるもの: {listed}{more}"),
+        None => text!("available: {listed}{more}", "あるもの: {listed}{more}"),
     })
 }
 

@@ -20,7 +20,6 @@ use kurabe_core::workload::{Direction, OpKind, Workload};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
 use serde::Serialize;
 
-/// Number of draws.
 const DRAWS: usize = 2000;
 /// Seed of the draws.
 const SEED: u64 = 0x7573_6573;

@@ -57,13 +57,13 @@ pub(crate) fn pair_ns(baseline: &Cell, other: &Cell) -> u64 {
 
 /// State of the comparisons in an interleaved measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standings {
+pub struct InterimResults {
     /// For each target but the first, the result of each cell in comparison with the first, by cell
     /// index. `None` if a side has no usable value yet.
     pub others: Vec<Vec<Option<Blocked>>>,
 }
 
-impl Standings {
+impl InterimResults {
     /// Evaluates the cells of all targets, the baseline first. Cells that are not measured yet are
     /// included in `cell_count`, because their verdicts need a share of the error rate.
     pub fn of(targets: &[Vec<Cell>], cell_count: usize, margin: f64) -> Self {
@@ -115,14 +115,14 @@ pub struct Referee {
     margin: f64,
     /// Number of initial blocks that do not count.
     discarded: u32,
-    standings: Standings,
+    standings: InterimResults,
     needs: Vec<Vec<usize>>,
 }
 
 impl Referee {
     /// Creates a referee that ignores differences below `margin` and the first `discarded` blocks.
     pub fn new(margin: f64, discarded: u32) -> Self {
-        Self { margin, discarded, standings: Standings { others: Vec::new() }, needs: Vec::new() }
+        Self { margin, discarded, standings: InterimResults { others: Vec::new() }, needs: Vec::new() }
     }
 
     /// Returns, for each cell, the targets that need it again after this number of blocks.
@@ -137,7 +137,7 @@ impl Referee {
         // The first call only determines the number of cells, because a single pair of blocks
         // decides nothing.
         if self.needs.is_empty() || is_look(counted) {
-            self.standings = Standings::of(&targets(), cell_count, self.margin);
+            self.standings = InterimResults::of(&targets(), cell_count, self.margin);
             self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
@@ -148,7 +148,7 @@ impl Referee {
     }
 
     /// Returns the state at the last interim analysis.
-    pub fn standings(&self) -> &Standings {
+    pub fn standings(&self) -> &InterimResults {
         &self.standings
     }
 }

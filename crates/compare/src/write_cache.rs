@@ -66,8 +66,9 @@ pub fn parameter_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
     parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
 }
 
-/// Returns what a run on the model of a shingled disk wrote and how large the disk's media cache is, both in bytes, if the cache took in
-/// all that was written: sustained writes are slower by orders of magnitude.
+/// Returns what a run on the model of a shingled disk wrote and how large the disk's media cache
+/// is, both in bytes, if the cache took in all that was written: sustained writes are slower by
+/// orders of magnitude.
 pub fn within_media_cache(record: &RunRecord) -> Option<(u64, u64)> {
     let cache_bytes = WriteCaches::of(record.header.model.as_ref()?).media_bytes;
     let written_bytes = written_bytes(record);

@@ -201,7 +201,7 @@ impl<'f> Value<'f> {
     pub fn any_table(&self) -> Result<DataTable<'f>> {
         match self.value {
             DeValue::Table(table) => Ok(DataTable { file: self.file, table, span: self.span.clone() }),
-            _ => Err(self.error(&text!("a table is expected here", "ここにはテーブルを書きます"))),
+            _ => Err(self.error(&text!("expected a table here", "ここにはテーブルを書きます"))),
         }
     }
 
@@ -241,10 +241,10 @@ impl<'f> Value<'f> {
     pub fn string(&self) -> Result<&'f str> {
         match self.value {
             DeValue::String(words) => Ok(words),
-            _ => Err(self.error(&text!(
-                "a string in quotes is expected here",
-                "ここには引用符で囲んだ文字列を書きます"
-            ))),
+            _ => {
+                Err(self
+                    .error(&text!("expected a quoted string here", "ここには引用符で囲んだ文字列を書きます")))
+            }
         }
     }
 
@@ -276,7 +276,7 @@ impl<'f> Value<'f> {
         };
         number.filter(|number| limits.contains(number)).ok_or_else(|| {
             self.error(&text!(
-                "a whole number from {least} to {most} is expected here",
+                "expected a whole number from {least} to {most} here",
                 "ここには {least} から {most} までの整数を書きます"
             ))
         })
@@ -295,7 +295,7 @@ impl<'f> Value<'f> {
             _ => None,
         };
         number.filter(|number| number.is_finite() && *number >= 0.0).ok_or_else(|| {
-            self.error(&text!("a number from 0 up is expected here", "ここには 0 以上の数を書きます"))
+            self.error(&text!("expected a number of 0 or more here", "ここには 0 以上の数を書きます"))
         })
     }
 
@@ -305,7 +305,7 @@ impl<'f> Value<'f> {
     /// Fails for any other value.
     pub fn positive(&self) -> Result<f64> {
         self.number().ok().filter(|number| *number > 0.0).ok_or_else(|| {
-            self.error(&text!("a number above zero is expected here", "ここには 0 より大きい数を書きます"))
+            self.error(&text!("expected a number above zero here", "ここには 0 より大きい数を書きます"))
         })
     }
 
@@ -329,9 +329,7 @@ impl<'f> Value<'f> {
     pub fn boolean(&self) -> Result<bool> {
         match self.value {
             DeValue::Boolean(value) => Ok(*value),
-            _ => {
-                Err(self.error(&text!("true or false is expected here", "ここには true か false を書きます")))
-            }
+            _ => Err(self.error(&text!("expected true or false here", "ここには true か false を書きます"))),
         }
     }
 
@@ -342,7 +340,7 @@ impl<'f> Value<'f> {
     pub fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let place = self.place_among(&names, |word| {
-            text!("`{word}` is not one of the choices", "`{word}` という選択肢はありません")
+            text!("`{word}` is not a valid value", "`{word}` という選択肢はありません")
         })?;
         Ok(choices[place].1.clone())
     }
@@ -383,7 +381,7 @@ pub fn nearest(word: &str, words: &[&str]) -> Text {
     let all = words.join(", ");
     match closest(word, words) {
         Some(name) => {
-            text!("did you mean `{name}`? (all: {all})", "`{name}` ではありませんか(使えるもの: {all})")
+            text!("did you mean `{name}`? (valid: {all})", "`{name}` ではありませんか(使えるもの: {all})")
         }
         None => text!("use one of: {all}", "使えるもの: {all}"),
     }
@@ -408,7 +406,7 @@ pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
         .or_else(|| words.iter().find(|name| small.len() > 2 && bare(name).contains(&bare(&small))));
     match meant.copied().or_else(|| closest(&small, words)) {
         Some(name) => text!(
-            "did you mean `{name}`? `{command}` lists all",
+            "did you mean `{name}`? List all with `{command}`",
             "`{name}` ではありませんか。`{command}` で一覧できます"
         ),
         None => {
@@ -417,7 +415,7 @@ pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
             begin.dedup();
             let begin = begin.join(", ");
             text!(
-                "`{command}` lists all; their names begin with {begin}",
+                "list all with `{command}`; their names begin with {begin}",
                 "`{command}` で一覧できます(名前の先頭: {begin})"
             )
         }

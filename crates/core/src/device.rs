@@ -43,7 +43,7 @@ impl ErrorNumber {
 /// The number of bytes transferred, or the error.
 pub type Transfer = std::result::Result<u32, ErrorNumber>;
 
-/// A completed operation.
+/// A completed operation, which returns its buffer.
 pub struct Completion<B> {
     /// The buffer, returned.
     pub buffer: B,

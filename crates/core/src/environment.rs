@@ -13,7 +13,7 @@ pub struct Virtualisation {
     pub container: Option<String>,
 }
 
-/// The machine.
+/// Properties of the machine.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {

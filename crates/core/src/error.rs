@@ -207,42 +207,44 @@ impl Error {
             // std does not yet have a stable name for a symbolic link loop.
             kind if kind == Os::NotADirectory || format!("{kind:?}") == "FilesystemLoop" => {
                 ErrorKind::Target.error(what).remedy(text!(
-                    "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
+                    "check each part of the path: it may contain a file where a directory is expected, or \
+                     a symbolic link that points to itself",
                     "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません"
                 ))
             }
             Os::PermissionDenied => ErrorKind::Permission.error(what).remedy(text!(
-                "check the owner and mode of the path, or run as a user who may",
+                "check the owner and mode of the path, or run as a user with permission",
                 "パスの所有者と権限を確認するか、権限のあるユーザーで実行してください"
             )),
             Os::ReadOnlyFilesystem => ErrorKind::Permission.error(what).remedy(text!(
-                "the file system is read-only: remount it read-write unless its kind cannot be written (squashfs, ISO 9660), \
-                 or measure a file on it with reads only",
+                "the file system is read-only: remount it read-write (not possible with squashfs and ISO \
+                 9660), or measure an existing file on it with reads only",
                 "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか(squashfs や ISO 9660 は不可)、\
                  既存のファイルを読み出しだけで測ってください"
             )),
             Os::QuotaExceeded => ErrorKind::NoSpace.error(what).remedy(text!(
-                "the quota is used up, whatever the file system has free: remove files of its user, have it raised, or ask for \
-                 a smaller test file with {SIZE}",
+                "the disk quota is used up, although the file system may have free space: remove files of \
+                 the user, have the quota raised, or use a smaller test file with {SIZE}",
                 "空き容量とは別に、割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、\
                  割り当てを増やすか、{SIZE} で小さなテストファイルを指定してください"
             )),
             Os::StorageFull => ErrorKind::NoSpace.error(what).remedy(text!(
-                "free some room, or ask for a smaller test file with {SIZE}",
+                "free some space, or use a smaller test file with {SIZE}",
                 "空きを増やすか、{SIZE} で小さなテストファイルを指定してください"
             )),
             // Either a process limit or the maximum file size of the file system (4 GiB on FAT).
             Os::FileTooLarge => ErrorKind::NoSpace.error(what).remedy(text!(
-                "no file may become that large here: raise the limit (ulimit -f), ask for less with {SIZE}, or use a file system that takes larger files",
+                "files cannot be that large here: raise the limit (ulimit -f), choose a smaller {SIZE}, \
+                 or use a file system that supports larger files",
                 "ここではこの大きさのファイルを作れません。制限(ulimit -f)を上げるか、{SIZE} を小さくするか、大きなファイルを扱えるファイルシステムを使ってください"
             )),
             Os::InvalidFilename => ErrorKind::Target.error(what).remedy(text!(
-                "the path is too long for the system: give a shorter one, such as a bind mount of the directory ({})",
+                "the path is too long for the system: use a shorter one, such as a bind mount of the directory ({})",
                 "パスがシステムの上限を超えています。ディレクトリをバインドマウントする({})などして、短いパスを指定してください",
                 Mention::Shell("mount --bind . /mnt")
             )),
             Os::OutOfMemory => ErrorKind::Io.error(what).remedy(text!(
-                "free some memory, or raise the limit (ulimit -v, the container's memory)",
+                "free some memory, or raise the limit (ulimit -v, the container's memory limit)",
                 "メモリーを空けるか、制限(ulimit -v、コンテナーのメモリー)を上げてください"
             )),
             Os::Unsupported => ErrorKind::Unsupported.error(what),
@@ -254,12 +256,11 @@ impl Error {
     /// Returns the error for a part that this build lacks, with the command that builds it in.
     pub fn not_built(kind: ErrorKind, what: &str, feature: &str) -> Error {
         const BUILD_WITH: Mention = Mention::Shell("cargo install --locked --path crates/cli --features");
-        kind.error(text!("this build has no {what}", "このビルドには {what} の機能がありません")).remedy(
-            text!(
-                "`{BUILD_WITH} {feature}` (or `full`: all features, as in the packages)",
+        kind.error(text!("this build does not include {what}", "このビルドには {what} の機能がありません"))
+            .remedy(text!(
+                "build with `{BUILD_WITH} {feature}` (or `full` for all features, as in the packages)",
                 "`{BUILD_WITH} {feature}` で組み込めます(`full` で全機能。配布パッケージは全機能入り)"
-            ),
-        )
+            ))
     }
 
     /// Creates the error for a thread or process that the operating system refused to create.
@@ -267,12 +268,13 @@ impl Error {
         ErrorKind::Unsupported.error(text!("cannot start a thread", "スレッドを開始できません"))
             .because(error)
             .remedy(text!(
-                "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of memory (ulimit -v), or use fewer {THREADS} and a smaller {IODEPTH}",
+                "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of \
+                 memory (ulimit -v), or use fewer {THREADS} and a smaller {IODEPTH}",
                 "プロセスとスレッドの上限(ulimit -u、コンテナーの pids 制限)かメモリーの上限(ulimit -v)を上げるか、{THREADS} と {IODEPTH} を小さくしてください"
             ))
     }
 
-    /// Returns the kind.
+    /// Returns the kind, which determines the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }

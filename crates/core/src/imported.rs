@@ -321,7 +321,8 @@ pub struct ImportedCell {
     pub offset_bytes: Option<u64>,
     /// Length of the span in bytes.
     pub span_bytes: Option<u64>,
-    /// Whether the tool reads from the page cache on purpose (`hdparm -T`): its figures are those of the computer's memory.
+    /// Whether the tool reads from the page cache on purpose (`hdparm -T`): its figures are those
+    /// of the computer's memory.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// Printed figures, with the main one first.
@@ -332,8 +333,8 @@ pub struct ImportedCell {
 }
 
 impl ImportedCell {
-    /// The option of fio that fixes the rate at which operations were offered, such as `rate_iops=300`. The rate of such a cell is
-    /// not a capacity.
+    /// The option of fio that fixes the rate at which operations were offered, such as
+    /// `rate_iops=300`. The rate of such a cell is not a capacity.
     pub fn offered(&self) -> Option<&str> {
         let is_rate = |word: &&str| {
             let value = word.strip_prefix("rate_iops=").or_else(|| word.strip_prefix("rate="));

@@ -7,7 +7,7 @@
 use crate::{device::Device, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// A modelled target.
+/// A target whose completion times are computed.
 pub trait Model {
     /// The device that performs operations. Its clock continues from that of the previous device.
     type Device<'m>: Device

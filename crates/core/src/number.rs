@@ -116,7 +116,8 @@ pub fn percentile(share: f64) -> String {
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Half the width of an interval as a share of its mean: `±0.4 %`. An interval that reaches zero says no more than that: `±>100 %`.
+/// Half the width of an interval as a share of its mean: `±0.4 %`. An interval that reaches zero
+/// says no more than that: `±>100 %`.
 pub fn half_width(mean: f64, half_width: f64) -> Option<String> {
     let share = half_width / mean;
     (share.is_finite() && mean > 0.0).then(|| match share {

@@ -41,13 +41,14 @@ impl Outside {
     fn too_large(self, what: &Text) -> Error {
         let most = format_bytes(self.most_bytes());
         let what = text!(
-            "{what}: it has more than {most}, which no file of this kind needs",
+            "{what}: it is larger than {most}, the limit for files of this kind",
             "{what}({most} を超えています。この種類のファイルの上限です)"; what
         );
         match self {
             Self::DataFile => no_data_file(what),
             Self::Import => ErrorKind::Import.error(what).remedy(text!(
-                "name the file that the tool wrote; where it is that long, have the tool write less often, or split it",
+                "name the file that the tool wrote; if it really is that large, make the tool write less \
+                 often, or split the file",
                 "ツールが書いたファイルを指定してください。本当に大きい場合は、記録の間隔を広げるか、ファイルを分けてください"
             )),
         }
@@ -57,7 +58,7 @@ impl Outside {
 fn no_data_file(what: Text) -> Error {
     ErrorKind::DataFile
         .error(what)
-        .remedy(text!("name the TOML file that is meant", "読みたい TOML ファイルを指定してください"))
+        .remedy(text!("name the TOML file", "読みたい TOML ファイルを指定してください"))
 }
 
 /// Reads the bytes of a file.
@@ -76,10 +77,11 @@ pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Re
                 .remedy(text!("name the files in it", "フォルダーの中のファイルを指定してください")))
         }
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-            let what = text!("{what}: nobody writes into this pipe", "{what}(パイプに書き込むプロセスがありません)"; what);
-            Err(ErrorKind::Target
-                .error(what)
-                .remedy(text!("start what writes into it first", "書き込む側を先に起動してください")))
+            let what = text!("{what}: no process writes to this pipe", "{what}(パイプに書き込むプロセスがありません)"; what);
+            Err(ErrorKind::Target.error(what).remedy(text!(
+                "start the process that writes to it first",
+                "書き込む側を先に起動してください"
+            )))
         }
         Err(error) => Err(Error::os(what, &error)),
     }
@@ -129,7 +131,7 @@ pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         no_data_file(text!(
-            "{what}: it is no UTF-8 text at byte {at}",
+            "{what}: it is not valid UTF-8 at byte {at}",
             "{what}({at} バイト目が UTF-8 ではありません)"; what
         ))
     })
@@ -148,7 +150,7 @@ mod tests {
     fn what_never_ends_is_read_up_to_the_limit() {
         let error = bytes(io::repeat(0), cannot_read(), Outside::DataFile).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DataFile);
-        assert!(error.what().en.contains("cannot read x: it has more than 4 MiB"), "{error}");
+        assert!(error.what().en.contains("cannot read x: it is larger than 4 MiB"), "{error}");
         let whole = io::repeat(0).take(MOST_DATA_FILE_BYTES);
         assert_eq!(
             bytes(whole, cannot_read(), Outside::DataFile).unwrap().len() as u64,
@@ -168,7 +170,7 @@ mod tests {
         let [silent, pipe] = ["silent", "pipe"].map(|name| directory.path().join(name));
         assert!(std::process::Command::new("mkfifo").args([&silent, &pipe]).status().unwrap().success());
         let error = read(&silent).unwrap_err();
-        assert_eq!(error.what().en, "cannot read x: nobody writes into this pipe");
+        assert_eq!(error.what().en, "cannot read x: no process writes to this pipe");
         let writer = std::thread::spawn({
             let pipe = pipe.clone();
             move || std::fs::write(pipe, b"words")

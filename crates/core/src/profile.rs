@@ -97,8 +97,8 @@ pub struct Rules {
     pub data: Data,
     /// Whether every repetition of a cell visits the same offsets.
     pub same_offsets: bool,
-    /// Whether sequential access begins at another place in each repetition, so that it doesn't find what the repetition before left in the
-    /// drive's cache or had read ahead.
+    /// Whether sequential access begins at another place in each repetition, so that it doesn't
+    /// find what the repetition before left in the drive's cache or had read ahead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,
     /// Whether the pages of the test file are new to the file system in each repetition, as in a log that is
@@ -687,7 +687,7 @@ directions = ["read", "mix"]
     fn commands_and_steps_that_need_a_test_file_do_not_mix() {
         let command = "[[step]]\nkind = \"command\"\ncommand = [\"true\"]\n";
         let error = Profile::parse("mixed", &format!("{SMALL}{command}")).unwrap_err();
-        assert!(error.what().en.contains("files of their own"), "{error:?}");
+        assert!(error.what().en.contains("their own files"), "{error:?}");
         let names = "[[step]]\nkind = \"metadata\"\nfiles = 1\n";
         let alone = format!("{}{command}{names}", SMALL.split("[[step]]").next().unwrap());
         assert!(!Profile::parse("alone", &alone).unwrap().needs_span());

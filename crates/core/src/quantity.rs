@@ -7,11 +7,11 @@
 
 use crate::{text, text::Text};
 
-/// 1 KiB.
+/// 1 KiB in bytes.
 pub const KIB: u64 = 1 << 10;
-/// 1 MiB.
+/// 1 MiB in bytes.
 pub const MIB: u64 = 1 << 20;
-/// 1 GiB.
+/// 1 GiB in bytes.
 pub const GIB: u64 = 1 << 30;
 /// Nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;

@@ -211,26 +211,49 @@ pub struct EngineRecord {
     pub issuing_threads: u32,
 }
 
-/// Returns the text for a missing engine feature and the reason.
+/// Returns the text for a missing engine feature: the reason, and for a feature of `io_uring` what follows
+/// from it and the remedy.
 pub fn fallback(phrase: &str) -> Text {
-    Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase))
+    let Some((feature, error)) = phrase.split_once(": ").filter(|(name, _)| name.starts_with("registered-"))
+    else {
+        return Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase));
+    };
+    let is_memory_limit = error.ends_with("(os error 12)");
+    let remedy = if is_memory_limit { "; raise the locked-memory limit (ulimit -l)" } else { "" };
+    let remedy_ja = if is_memory_limit {
+        "。ロックできるメモリーの上限(ulimit -l)を上げると使えます"
+    } else {
+        ""
+    };
+    Text::of(
+        format!("io_uring without {feature} ({error}), so operations take more CPU time{remedy}"),
+        format!("io_uring の {feature} を使えないため({error})、操作の CPU 時間が増えます{remedy_ja}"),
+    )
 }
 
 #[test]
-fn what_an_engine_goes_without_is_said_in_japanese() {
+fn a_missing_engine_feature_has_a_text_in_both_languages() {
     for (en, ja) in [
         ("wait spin: pread and pwrite always sleep", "spin での待機: pread と pwrite は常に眠ります"),
         (
             "wait poll: Operation not supported (os error 95); spinning instead",
             "poll での待機: 対応していない操作です(エラー 95)。代わりに spin で待ちます",
         ),
-        (
-            "registered-file: Invalid argument (os error 22)",
-            "registered-file: 引数が正しくありません(エラー 22)",
-        ),
     ] {
         assert_eq!(fallback(en), Text::of(en, ja));
     }
+    let file = fallback("registered-file: Invalid argument (os error 22)");
+    assert_eq!(
+        file.en,
+        "io_uring without registered-file (Invalid argument (os error 22)), so operations take more CPU time"
+    );
+    assert_eq!(
+        file.ja,
+        "io_uring の registered-file を使えないため(引数が正しくありません(エラー 22))、操作の CPU 時間が増えます"
+    );
+    let buffers = fallback("registered-buffers: Cannot allocate memory (os error 12)");
+    assert!(buffers.en.ends_with("; raise the locked-memory limit (ulimit -l)"), "{buffers:?}");
+    assert!(buffers.ja.contains("ulimit -l"), "{buffers:?}");
 }
 
 /// One figure of the table with all its data.
@@ -410,7 +433,7 @@ impl RunHeader {
     }
 }
 
-/// A complete run.
+/// A complete run: header, cells, notices and status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {

@@ -152,7 +152,7 @@ impl Shown {
         Self(text.split("\r\n").map(|lines| Self::lines(lines).0).collect::<Vec<_>>().join("\r\n"))
     }
 
-    /// Escapes JSON text.
+    /// Escapes the control characters of JSON text.
     pub fn json(text: &str) -> Self {
         Self(json(text).into_owned())
     }

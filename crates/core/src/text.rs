@@ -8,7 +8,7 @@
 use crate::{mention, shown, system_words};
 use serde::{Deserialize, Serialize};
 
-/// A supported language.
+/// A language of texts for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lang {
     /// English.
@@ -99,7 +99,7 @@ impl Text {
         Self::of(change(self.marked(Lang::En)), change(self.marked(Lang::Ja)))
     }
 
-    /// Appends a text.
+    /// Appends a text in both languages.
     pub fn push(&mut self, more: &Self) {
         let joined = |lang| [self.marked(lang), more.marked(lang)].concat();
         *self = Self::of(joined(Lang::En), joined(Lang::Ja));

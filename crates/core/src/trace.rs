@@ -90,7 +90,7 @@ impl Trace {
         }
     }
 
-    /// Returns the totals.
+    /// Returns the totals of operations, bytes and time.
     pub fn summary(&self) -> TraceSummary {
         let mut sum = TraceSummary::default();
         for operation in &self.operations {

@@ -20,7 +20,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// All kinds.
+    /// All kinds of operations.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Sync, Self::Trim];
 
     /// Returns the keyword used in files and scripts.

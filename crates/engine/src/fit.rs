@@ -30,7 +30,7 @@ pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>>
         (true, Some(refusal)) => Err(refusal),
         (true, None) => Err(ErrorKind::Refused
             .error(text!(
-                "nothing is left to measure: the profile only writes, and the target is read-only",
+                "no test is left to measure: the profile only writes, and the target is read-only",
                 "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
             ))
             .remedy(how_to_write(target.kind))),
@@ -126,7 +126,7 @@ impl Needs {
         if span_bytes < largest {
             return Err(ErrorKind::Target
                 .error(text!(
-                    "{label} needs {}, but only {} lie within its span",
+                    "{label} needs {}, but its span has only {}",
                     "{label} には {} 必要ですが、範囲には {} しかありません",
                     format_bytes(largest),
                     format_bytes(span_bytes)
@@ -140,7 +140,7 @@ impl Needs {
         if let Some(odd) = self.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
             return Err(ErrorKind::Target
                 .error(text!(
-                    "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
+                    "{label}: {odd} bytes is not a multiple of the direct I/O unit, {unit} bytes",
                     "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
                 ))
                 .remedy(text!(
@@ -157,29 +157,30 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
     if matches!(task.work, Work::Command(_)) && target.kind == TargetKind::Model {
         return Err(ErrorKind::Target
             .error(text!(
-                "`{label}` is a program, and a model runs none",
+                "`{label}` runs a program, which is not possible on a model",
                 "`{label}` はプログラムなので、モデルでは実行できません"
             ))
             .remedy(text!(
-                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay the trace on the model with {REPLAY}",
+                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay \
+                 the trace on the model with {REPLAY}",
                 "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }
     if matches!(task.work, Work::Metadata(_)) && target.kind == TargetKind::Model {
         return Err(ErrorKind::Target
             .error(text!(
-                "`{label}` works on names of files, and a model has blocks alone",
+                "`{label}` uses file names, but a model has only blocks",
                 "`{label}` はファイル名を扱いますが、モデルにあるのはブロックだけです"
             ))
             .remedy(text!(
-                "serve the model as a device, put a file system on it, and name a directory there ({ATTACH})",
+                "attach the model as a device ({ATTACH}), create a file system on it, and name a directory there",
                 "モデルをデバイスとして接続し、ファイルシステムを作って、その中のディレクトリを指定してください({ATTACH})"
             )));
     }
     if matches!(task.work, Work::Command(_) | Work::Metadata(_)) && target.kind != TargetKind::Directory {
         return Err(ErrorKind::Target
             .error(text!(
-                "`{label}` works with files, so it needs a directory as its target",
+                "`{label}` uses files, so its target must be a directory",
                 "`{label}` はファイルを扱うため、対象にはディレクトリが必要です"
             ))
             .remedy(text!(
@@ -192,20 +193,20 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
 
 pub(crate) fn writes_left_out(kind: TargetKind) -> Text {
     let how = how_to_write(kind);
-    text!("write tests are left out: {how}", "書き込みは測りません。{how}"; how)
+    text!("write tests are skipped: {how}", "書き込みは測りません。{how}"; how)
 }
 
 fn how_to_write(kind: TargetKind) -> Text {
     match kind {
         TargetKind::BlockDevice => text!(
-            "writing to a device needs {DESTROY_DATA_ON} naming it, and destroys what is on it",
+            "to write to a device, name it with {DESTROY_DATA_ON}; all data on it is lost",
             "デバイスへの書き込みには {DESTROY_DATA_ON} での指定が必要で、中身は失われます"
         ),
         TargetKind::CharacterDevice => {
-            text!("this device is only read", "このデバイスは読み出しだけ測れます")
+            text!("this device supports only reads here", "このデバイスは読み出しだけ測れます")
         }
         _ => text!(
-            "writing to an existing file needs {WRITE_EXISTING}, and destroys its contents",
+            "to write to an existing file, add {WRITE_EXISTING}; its contents are lost",
             "既存のファイルへの書き込みには {WRITE_EXISTING} が必要で、中身は失われます"
         ),
     }

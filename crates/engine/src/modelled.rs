@@ -115,7 +115,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             return Ok(());
         }
         let text = text!(
-            "a model has no page cache: what this profile reads and writes through it goes to the device here",
+            "a model has no page cache: buffered I/O of this profile goes to the device here",
             "モデルにはページキャッシュがありません。このプロファイルがキャッシュ経由で読み書きする分も、ここでは機器まで届きます"
         );
         context.notice(NoticeKind::Other, text)
@@ -339,7 +339,7 @@ impl<M: Model> Modelled<'_, M> {
 /// Returns the notice that a model has no test file because it was omitted.
 pub fn unfilled_notice() -> Notice {
     let text = text!(
-        "no test file was written before ({NO_FILL}): what is read lies where data of long ago do",
+        "no test file was written first ({NO_FILL}): reads go to the location of data written long ago",
         "テストファイルは事前に書き込んでいません({NO_FILL})。ずっと前に書かれたデータの位置から読み出します"
     );
     Notice::new(NoticeKind::Other, text)
@@ -350,7 +350,7 @@ fn engine() -> EngineRecord {
         name: "model".to_owned(),
         asked: "model".to_owned(),
         reason: text!(
-            "a modelled device in virtual time: nothing was measured",
+            "a model in virtual time, not a measurement",
             "仮想時間で動くモデルです。実測ではありません"
         ),
         features: Vec::new(),

@@ -254,7 +254,7 @@ impl<'a, G: Ground> Session<'a, G> {
         }
         let mut reasons: Vec<Text> = Vec::new();
         for reason in unfit(self.context.profile, &facts) {
-            let text = text!("left out: {reason}", "測らない項目: {reason}"; reason);
+            let text = text!("not measured: {reason}", "測らない項目: {reason}"; reason);
             // The reads and the writes of a step that does not fit have the same reason, which is
             // reported once.
             if !reasons.contains(&text) {
@@ -317,12 +317,13 @@ fn numbered<P: Default>(tasks: Vec<Task>) -> Vec<Ongoing<P>> {
 fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
     if cells_tell {
         text!(
-            "no steady state within {most} rounds: the figures are of the last {window} and may still change",
+            "no steady state within {most} rounds: the figures are from the last {window} and may still change",
             "{most} ラウンドでは定常状態に達しませんでした。値は最後の {window} ラウンドのもので、まだ変わる可能性があります"
         )
     } else {
         text!(
-            "whether the device is steady cannot be told, because tests that tell it are left out: the figures are of {window} rounds",
+            "the steady state cannot be determined, because the tests that show it are skipped: the \
+             figures are from {window} rounds",
             "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
         )
     }

@@ -224,7 +224,10 @@ impl Target {
         let free_bytes = || platform::free_bytes(&scratch.folder);
         let free = free_bytes().map_err(|error| {
             Error::os(
-                text!("cannot ask for free space on {directory}", "{directory} の空き容量が分かりません"),
+                text!(
+                    "cannot determine the free space on {directory}",
+                    "{directory} の空き容量が分かりません"
+                ),
                 &error,
             )
         })?;
@@ -238,7 +241,7 @@ impl Target {
                 no_space(&self.path, size_bytes, free_bytes().ok().flatten())
             }
             _ => Error::os(
-                text!("cannot reserve room on {directory}", "{directory} に領域を確保できません"),
+                text!("cannot reserve space on {directory}", "{directory} に領域を確保できません"),
                 &error,
             ),
         })?;
@@ -285,7 +288,7 @@ impl Target {
                     return in_use(
                         self.facts.kind,
                         &self.path,
-                        &text!("the kernel says that it is busy", "カーネルが使用中と報告"),
+                        &text!("the kernel reports it as busy", "カーネルが使用中と報告"),
                     );
                 }
                 cannot(&error)
@@ -302,22 +305,22 @@ impl Target {
         if size_bytes == 0 {
             return Err(ErrorKind::Target
                 .error(text!(
-                    "{path} is empty: there is nothing to read",
+                    "{path} is empty, so it has no data to read",
                     "{path} は空なので、読むものがありません"
                 ))
                 .remedy(text!(
-                    "name a directory, and a test file is made in it",
+                    "name a directory to let kurabe create a test file in it",
                     "ディレクトリを指定すれば、その中にテストファイルを作ります"
                 )));
         }
         if options.size_is_asked && options.size_bytes > size_bytes {
             return Err(ErrorKind::Target
                 .error(text!(
-                    "{} were asked for, but {path} has only {size}",
+                    "{} were requested, but {path} has only {size}",
                     "{} を指定されましたが、{path} は {size} しかありません",
                     format_bytes(options.size_bytes)
                 ))
-                .remedy(text!("ask for at most {size} with {SIZE}", "{SIZE} を {size} 以下にしてください")));
+                .remedy(text!("set {SIZE} to {size} or less", "{SIZE} を {size} 以下にしてください")));
         }
         let all = options.whole_device && !options.size_is_asked;
         self.facts.span_bytes = if all { size_bytes } else { options.size_bytes.min(size_bytes) };
@@ -336,12 +339,12 @@ impl Target {
             Ok(None) | Err(_) => {
                 return Err(ErrorKind::Unsupported
                     .error(text!(
-                        "{} refuses direct I/O, so the page cache cannot be left out",
+                        "{} does not support direct I/O, so the page cache cannot be bypassed",
                         "{} はダイレクト I/O を受け付けないため、ページキャッシュを避けられません",
                         self.facts.given
                     ))
                     .remedy(text!(
-                        "{BUFFERED} measures through the page cache, and says so in the result",
+                        "add {BUFFERED} to measure through the page cache; the result records that",
                         "{BUFFERED} を付けるとページキャッシュ経由で測り、結果にそう記録します"
                     )));
             }
@@ -381,7 +384,7 @@ impl Target {
     /// Returns the operating system's error.
     pub fn read_back(&self, ledger: &Arc<Ledger>) -> Result<ImageCheck> {
         let cannot = |error: &std::io::Error| {
-            Error::os(text!("what was written cannot be read back", "書いた内容を読み戻せません"), error)
+            Error::os(text!("written data cannot be read back", "書いた内容を読み戻せません"), error)
         };
         let file = self.open_buffered()?;
         let stamping = Stamping { ledger: Arc::clone(ledger), o_sync: false };
@@ -493,7 +496,7 @@ fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
 
 fn no_test_file() -> Error {
     ErrorKind::Internal.error(text!(
-        "a test file is asked for, and the profile needs none",
+        "a test file was requested, but the profile does not need one",
         "テストファイルを使わないプロファイルでテストファイルが要求されました"
     ))
 }
@@ -536,11 +539,11 @@ impl TargetOptions {
         }
         let shown = shown::path(given);
         let what = text!(
-            "{DESTROY_DATA_ON} is for a block device, and {shown} is none",
+            "{DESTROY_DATA_ON} applies to block devices, but {shown} is not a block device",
             "{DESTROY_DATA_ON} はブロックデバイス用ですが、{shown} はブロックデバイスではありません"
         );
         Err(ErrorKind::Refused.error(what).remedy(text!(
-            "leave it out: a directory is measured in a test file, and nothing that is there is written",
+            "remove it: kurabe measures a directory with a test file, and does not write to existing files",
             "外してください。ディレクトリではテストファイルで測り、既存のデータには書き込みません"
         )))
     }
@@ -575,7 +578,7 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
     Err(ErrorKind::Permission
         .error(text!("{device} is write-protected", "{device} は書き込み禁止です"))
         .remedy(text!(
-            "take the protection off (its switch, or {SETRW} {device}), or measure reads alone",
+            "remove the write protection (its switch, or {SETRW} {device}), or measure only reads",
             "保護を解除する(本体のスイッチ、または {SETRW} {device})か、読み出しだけを測ってください"
         )))
 }
@@ -599,11 +602,11 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
 pub(crate) fn no_room_for(what: Text, free_bytes: u64) -> Error {
     ErrorKind::NoSpace.error(what).remedy(match free_bytes / MIB * 9 / 10 {
         0 => text!(
-            "free some room, or choose another directory",
+            "free some space, or choose another directory",
             "空きを増やすか、別のディレクトリを指定してください"
         ),
         mib => text!(
-            "free some room, or ask for less: {SIZE} {mib}m",
+            "free some space, or use a smaller size: {SIZE} {mib}m",
             "空きを増やすか、{SIZE} {mib}m のように小さくしてください"
         ),
     })

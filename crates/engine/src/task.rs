@@ -34,7 +34,7 @@ pub struct Attempt {
     pub(crate) turn: Option<u32>,
 }
 
-/// A completed repetition.
+/// A completed repetition with its raw data.
 pub struct Repeated {
     /// How operations reached the kernel, if kurabe issued them. One entry for all cells, or one
     /// per cell.
@@ -130,5 +130,6 @@ impl<P: Default> Ongoing<P> {
 }
 
 pub(crate) fn unprepared() -> Error {
-    ErrorKind::Internal.error(text!("a task was begun unprepared", "準備していない項目を始めました"))
+    ErrorKind::Internal
+        .error(text!("a task was started before it was prepared", "準備していない項目を始めました"))
 }

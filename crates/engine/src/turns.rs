@@ -342,9 +342,10 @@ impl Turns<'_, '_> {
             })
             .collect();
         if tasks.is_empty() {
-            return Err(ErrorKind::Target.error(text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"))
+            return Err(ErrorKind::Target.error(text!("no test can be measured on all targets", "すべての対象で測れる項目がありません"))
             .remedy(text!(
-                "allow the same on all of them ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or choose another profile",
+                "give all targets the same permission to write ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or \
+                 choose another profile",
                 "どの対象にも同じ許可({WRITE_EXISTING}、{DESTROY_DATA_ON})を与えるか、別のプロファイルを選んでください"
             )));
         }
@@ -483,13 +484,15 @@ fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
         Some(after_ns) => {
             let after = number::latency_ns(after_ns);
             Some(text!(
-                "{name}, watched beforehand, went from {first} to {last} within {after}: its repetitions begin that late, as work that goes on finds it",
-                "{name} は、事前に観察したところ {first} から {after} のうちに {last} になりました。作業が続く状態を測るため、各回はその時間が過ぎてから始めます";
+                "{name} went from {first} to {last} within {after} in a preliminary check, so its \
+                 repetitions begin after that time, as in sustained work",
+                "{name} は、事前の確認で {after} のうちに {first} から {last} になりました。連続した作業での速度を測るため、各回はその時間が過ぎてから始めます";
                 name
             ))
         }
         None => Some(text!(
-            "{name} does not settle (from {first} to {last}): its figures are of a cache or of what other work left, not of the drive alone",
+            "{name} does not settle (from {first} to {last}): its figures include a cache or the effects \
+             of earlier work, not only the drive",
             "{name} は落ち着きません({first} から {last} へ)。値はキャッシュや先の作業の影響を含み、ドライブだけのものではありません";
             name
         )),
@@ -498,7 +501,7 @@ fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
 
 fn not_everywhere(names: &str) -> Text {
     text!(
-        "left out, because another target cannot do it: {names}",
+        "skipped, because another target does not support it: {names}",
         "ほかの対象で測れないため、測らない項目: {names}"
     )
 }

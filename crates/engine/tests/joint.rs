@@ -135,10 +135,12 @@ fn real_jobs_at_once_do_each_its_own_work() {
         "{}{}{}",
         step("directions = [\"read\"]\nbytes = \"256 KiB\""),
         step(
-            "directions = [\"write\"]\nbeside = true\nbytes = \"128 KiB\"\niodepth = 4\nsync_every_writes = 8\ndata_only = true"
+            "directions = [\"write\"]\nbeside = true\nbytes = \"128 KiB\"\niodepth = 4\n\
+             sync_every_writes = 8\ndata_only = true"
         ),
         step(
-            "directions = [\"read\"]\nbeside = true\nbytes = \"64 KiB\"\nthreads = 2\nstart_delay = \"30 ms\"\nthink_time = \"1 ms\""
+            "directions = [\"read\"]\nbeside = true\nbytes = \"64 KiB\"\nthreads = 2\n\
+             start_delay = \"30 ms\"\nthink_time = \"1 ms\""
         ),
     );
     let ran = on_folder(dir.path(), &steps);

@@ -88,7 +88,7 @@ fn filled(profile: &Profile, fills: bool) -> (Option<FillRecord>, u64, f64) {
         match event {
             Event::FillDone { fill: done } => fill = Some(done),
             Event::Pause { length_ns } if iops.is_none() => paused_ns += length_ns,
-            Event::Progress { .. } => assert!(fill.is_some() == fills, "the fill is no repetition"),
+            Event::Progress { .. } => assert!(fill.is_some() == fills, "the fill is not a repetition"),
             Event::CellDone { cell } => {
                 iops.get_or_insert_with(|| cell.repetitions[0].rate_iops(Direction::Read));
             }

@@ -289,6 +289,6 @@ fn something_else_in_the_place_of_the_work_folder_ends_the_programs() {
         let (_place, ran) = programs_with(part);
         let error = ran.result.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
-        assert!(error.what().en.contains("became a link"), "{}", error.what().en);
+        assert!(error.what().en.contains("was replaced by a link"), "{}", error.what().en);
     }
 }

@@ -38,13 +38,13 @@ const ELSEWHERE: [&str; 12] = [
 ];
 
 /// Asks the operating system for the kind of a path.
-pub(crate) type Look<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
+pub(crate) type PathInspector<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
 
 /// A traversal of the chain.
 pub(crate) struct Walk<'a> {
     roots: &'a Roots,
     mounts: Vec<Mount>,
-    look: Look<'a>,
+    look: PathInspector<'a>,
     /// How the bottom devices are described. Without it, they only have their names.
     options: Option<&'a ObserveOptions<'a>>,
     /// Whether the devices below the first ones are visited.
@@ -54,7 +54,11 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(roots: &'a Roots, look: Look<'a>, options: Option<&'a ObserveOptions<'a>>) -> Self {
+    pub(crate) fn new(
+        roots: &'a Roots,
+        look: PathInspector<'a>,
+        options: Option<&'a ObserveOptions<'a>>,
+    ) -> Self {
         let mounts = mount::seen(roots);
         Self { roots, mounts, look, options, to_the_bottom: true, numbers: Vec::new() }
     }
@@ -75,7 +79,7 @@ impl<'a> Walk<'a> {
 
     fn walk_stored(&mut self, subject: &Subject, depth: usize, into: &mut Environment) {
         let Some(mount) = mount::holding(&self.mounts, &subject.path, subject.dev).cloned() else {
-            into.missing.push(format!("file system of {}: no mount is known", shown::path(&subject.path)));
+            into.missing.push(format!("file system of {}: mount not found", shown::path(&subject.path)));
             return;
         };
         if into.file_system.is_none() {
@@ -139,7 +143,7 @@ impl<'a> Walk<'a> {
         };
         if blocks.is_empty() {
             into.missing
-                .push(format!("devices under {} {}: the kernel does not tell", mount.kind, mount.source));
+                .push(format!("devices under {} {}: not reported by the kernel", mount.kind, mount.source));
         }
         if blocks.len() > 1 {
             into.layers.push(format!("{} over {} devices", mount.kind, blocks.len()));
@@ -172,7 +176,7 @@ impl<'a> Walk<'a> {
             Some(below) if depth < DEEPEST => self.walk_stored(&below, depth + 1, into),
             _ => into
                 .missing
-                .push("devices under the overlay: its upper directory cannot be seen from here".to_owned()),
+                .push("devices under the overlay: its upper directory is not visible from here".to_owned()),
         }
     }
 
@@ -191,7 +195,7 @@ impl<'a> Walk<'a> {
         into: &mut Environment,
     ) {
         if depth >= DEEPEST {
-            into.missing.push(format!("what lies under {}: the stack is too deep", block.name));
+            into.missing.push(format!("devices under {}: the stack is too deep", block.name));
             return;
         }
         self.note(block);
@@ -234,7 +238,8 @@ impl<'a> Walk<'a> {
     /// Reports the storage under a loop device's file as a layer.
     fn under_loop(&mut self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
         let Some(below) = (self.look)(backing) else {
-            into.missing.push(format!("what lies under {}: its file cannot be seen from here", block.name));
+            into.missing
+                .push(format!("devices under {}: its backing file is not visible from here", block.name));
             return;
         };
         let mut chain = Environment::default();

@@ -91,7 +91,7 @@ impl By {
                 text!("part of the mounted btrfs {uuid}", "マウント中の btrfs {uuid} の一部")
             }
             Self::Swap => text!("in use as swap", "スワップとして使用中"),
-            Self::Loop(name) => text!("loop device {name} stands on it", "ループデバイス {name} が使用中"),
+            Self::Loop(name) => text!("used by loop device {name}", "ループデバイス {name} が使用中"),
             Self::Writer(Process { pid, command }) => text!(
                 "open for writing in {command} (process {pid})",
                 "{command}(プロセス {pid})が書き込み用に開いています"
@@ -107,11 +107,11 @@ impl By {
                 text!("locked by some process", "いずれかのプロセスがロックしています")
             }
             Self::Own => text!(
-                "kurabe itself has it open, as its store or as another target",
+                "opened by kurabe itself, as its store or as another target",
                 "kurabe 自身が、結果の保存先またはほかの対象として使用中"
             ),
             Self::UnseenWriter => text!(
-                "open for writing in a program that cannot be seen from here, or in the kernel",
+                "open for writing in the kernel or in a program that is not visible from here",
                 "ここからは見えないプログラムまたはカーネルが書き込み用に開いています"
             ),
             Self::KernelLock => text!(
@@ -201,7 +201,7 @@ fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(BlockNode, RealMedi
 
 fn cannot_look(shown: &Path, error: &io::Error) -> Error {
     let shown = shown::path(shown);
-    Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), error)
+    Error::os(text!("cannot examine {shown}", "{shown} を調べられません"), error)
 }
 
 /// Returns the error for a device whose use can't be determined.
@@ -214,7 +214,7 @@ fn unknown(device: &str, error: &io::Error) -> Error {
 
 /// Returns the error for a device whose content can't be determined.
 fn unreadable(device: &str, error: &io::Error) -> Error {
-    ignorance(text!("cannot read what {device} holds", "{device} の内容を読み出せません"), error)
+    ignorance(text!("cannot read the contents of {device}", "{device} の内容を読み出せません"), error)
 }
 
 /// Uses the kind `Permission` also for a missing file, because the effect is the same: kurabe may
@@ -226,7 +226,7 @@ fn ignorance(message: Text, error: &io::Error) -> Error {
         _ => ErrorKind::Io,
     };
     Error::new(kind, message).because(error).remedy(text!(
-        "run as a user who may read the device and /sys, such as root",
+        "run as a user with read access to the device and /sys, such as root",
         "デバイスと /sys を読めるユーザー(root など)で実行してください"
     ))
 }

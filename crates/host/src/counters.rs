@@ -43,10 +43,13 @@ impl DeviceCounters {
         stat.and_then(|stat| parse(&stat)).map(|total| Self { total }).ok_or_else(|| {
             let name = disk.name;
             ErrorKind::Unsupported
-                .error(text!("{device} counts no operations", "{device} は操作を数えていません"))
+                .error(text!(
+                    "the kernel does not count the operations of {device}",
+                    "カーネルが {device} の操作を数えていません"
+                ))
                 .remedy(text!(
-                    "let the kernel count: echo 1 > /sys/block/{name}/queue/iostats",
-                    "カーネルに数えさせてください: echo 1 > /sys/block/{name}/queue/iostats"
+                    "enable the counters: echo 1 > /sys/block/{name}/queue/iostats",
+                    "カウンターを有効にしてください: echo 1 > /sys/block/{name}/queue/iostats"
                 ))
         })
     }

@@ -258,7 +258,8 @@ mod tests {
     #[test]
     fn udevs_database_tells_model_revision_and_serial() {
         let identity = parse_udev(
-            "S:disk/by-id/x\nE:ID_MODEL=cut_off\nE:ID_MODEL_ENC=Ultra\\x20Fit\\x20\\x20\nE:ID_REVISION=1.00\nE:ID_SERIAL_SHORT=4C53\n",
+            "S:disk/by-id/x\nE:ID_MODEL=cut_off\nE:ID_MODEL_ENC=Ultra\\x20Fit\\x20\\x20\n\
+             E:ID_REVISION=1.00\nE:ID_SERIAL_SHORT=4C53\n",
         );
         assert_eq!(identity.model.as_deref(), Some("Ultra Fit"));
         assert_eq!(identity.firmware.as_deref(), Some("1.00"));

@@ -4,7 +4,7 @@
 //! file system, its disk, the devices below, and under a loop device the devices of its file. Each
 //! number occurs once.
 
-use crate::chain::{Look, Walk};
+use crate::chain::{PathInspector, Walk};
 use crate::platform::{self, Number};
 use crate::roots::Roots;
 use kurabe_core::environment::Environment;
@@ -23,7 +23,7 @@ pub fn devices_right_under(path: &Path) -> Vec<(u32, u32)> {
     devices_under_in(&Roots::default(), path, false, &|path| platform::subject(path).ok())
 }
 
-fn devices_under_in(roots: &Roots, path: &Path, to_the_bottom: bool, look: Look<'_>) -> Vec<Number> {
+fn devices_under_in(roots: &Roots, path: &Path, to_the_bottom: bool, look: PathInspector<'_>) -> Vec<Number> {
     let mut walk = Walk::new(roots, look, None);
     walk.to_the_bottom = to_the_bottom;
     if let Some(subject) = look(path) {
@@ -50,7 +50,8 @@ mod tests {
         fake.disk("virtual/loop0", "7:0");
         fake.file("sys/devices/virtual/loop0/loop/backing_file", "/images/disk.img\n");
         fake.mounts(
-            "20 1 253:0 / / rw - ext4 /dev/dm-0 rw\n21 20 7:0 / /mnt rw - ext4 /dev/loop0 rw\n22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n",
+            "20 1 253:0 / / rw - ext4 /dev/dm-0 rw\n21 20 7:0 / /mnt rw - ext4 /dev/loop0 rw\n\
+             22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n",
         );
         let look = |path: &Path| match path.to_str()? {
             "/mnt/file" => Some(stored(path, (7, 0))),

@@ -4,7 +4,6 @@ use crate::roots::Roots;
 use std::fs;
 use std::path::PathBuf;
 
-/// A fake tree.
 pub(crate) struct Fake {
     directory: tempfile::TempDir,
     pub roots: Roots,

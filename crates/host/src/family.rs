@@ -91,7 +91,7 @@ impl Gathering<'_> {
         }
         match self.loops.iter().find(|other| other.block.name == block.name).map(|other| other.on) {
             Some(Some(object)) => self.object(object),
-            Some(None) => Err(io::Error::other(format!("what {} stands on cannot be seen", block.name))),
+            Some(None) => Err(io::Error::other(format!("the devices under {} are not visible", block.name))),
             None => Ok(()),
         }
     }

@@ -107,7 +107,7 @@ fn scsi_written(report: &Value) -> Option<u64> {
 
 /// Parses smartctl's JSON. Returns the reason if it contains no health data.
 pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
-    let report: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
+    let report: Value = serde_json::from_slice(json).map_err(|_| "its output is not JSON".to_owned())?;
     let version = match (at(&report, "/smartctl/version/0"), at(&report, "/smartctl/version/1")) {
         (Some(major), Some(minor)) => format!("smartctl {major}.{minor}"),
         _ => "smartctl".to_owned(),
@@ -138,13 +138,13 @@ pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
         .pointer("/smartctl/messages")
         .and_then(Value::as_array)
         .and_then(|messages| messages.iter().find_map(|message| message.get("string")?.as_str()))
-        .unwrap_or("it tells nothing about this device");
+        .unwrap_or("it reports nothing about this device");
     Err(message.to_owned())
 }
 
 /// Parses nvme-cli's `smart-log`. Returns the reason if it contains no health data.
 pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
-    let log: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
+    let log: Value = serde_json::from_slice(json).map_err(|_| "its output is not JSON".to_owned())?;
     let health = DeviceHealth {
         source: "nvme smart-log".to_owned(),
         temperature_celsius: at(&log, "/temperature")
@@ -154,7 +154,7 @@ pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
         power_on_hours: at(&log, "/power_on_hours"),
         written_bytes: at(&log, "/data_units_written").and_then(|units| units.checked_mul(NVME_UNIT_BYTES)),
     };
-    if tells(&health) { Ok(health) } else { Err("it tells nothing about this device".to_owned()) }
+    if tells(&health) { Ok(health) } else { Err("it reports nothing about this device".to_owned()) }
 }
 
 fn ask(

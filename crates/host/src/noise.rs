@@ -293,8 +293,9 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
     let mut remarks = Vec::new();
     if let Some(time) = noise.suspended_ns.map(long_time) {
         remarks.push(text!(
-            "the machine was suspended for {time}, so this is not the storage alone (keep it awake: systemd-inhibit)",
-            "マシンが {time} サスペンドしていたため、ストレージだけの値ではありません(systemd-inhibit で防げます)"
+            "the machine was suspended for {time}, so the result is not that of the storage alone \
+             (prevent it with systemd-inhibit)",
+            "マシンが {time} サスペンドしていたため、ストレージだけの結果ではありません(systemd-inhibit で防げます)"
         ));
     }
     let worth_telling =

@@ -1,6 +1,6 @@
 //! The test environment of a path: the machine and the chain down to its devices.
 
-use crate::chain::{Look, Walk};
+use crate::chain::{PathInspector, Walk};
 use crate::roots::Roots;
 use crate::{command::Runner, health, machine, mount, platform, subject::ObserveOptions};
 use kurabe_core::{environment::Environment, shown};
@@ -19,7 +19,7 @@ pub fn observe(path: &Path, options: &ObserveOptions<'_>) -> Environment {
 pub(crate) fn observe_in(
     roots: &Roots,
     path: &Path,
-    look: Look<'_>,
+    look: PathInspector<'_>,
     runner: &Runner<'_>,
     options: &ObserveOptions<'_>,
 ) -> Environment {
@@ -27,7 +27,7 @@ pub(crate) fn observe_in(
     let mut environment = Environment { machine, ..Environment::default() };
     match look(path) {
         Some(subject) => Walk::new(roots, look, Some(options)).walk_subject(&subject, 0, &mut environment),
-        None => environment.missing.push(format!("{}: cannot be looked at", shown::path(path))),
+        None => environment.missing.push(format!("{}: cannot be examined", shown::path(path))),
     }
     for device in &mut environment.devices {
         match health::device_health(roots, runner, device) {

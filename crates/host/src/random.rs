@@ -10,7 +10,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 pub fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     getrandom(&mut bytes[..], GetRandomFlags::empty()).map_err(|error| {
-        ErrorKind::Internal.error(text!("no random numbers", "乱数を得られません")).because(error)
+        ErrorKind::Internal.error(text!("cannot obtain random numbers", "乱数を得られません")).because(error)
     })?;
     Ok(bytes)
 }

@@ -55,7 +55,7 @@ pub(crate) enum Class {
 /// A magic number that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// What it identifies, in language-independent words.
+    /// Identified content, in language-independent words.
     pub kind: Cow<'static, str>,
     /// Its meaning for a write.
     pub class: Class,

@@ -4,7 +4,6 @@ use crate::command::{ProgramOutcome, Runner, find_program};
 use kurabe_core::shown;
 use std::time::Duration;
 
-/// The helper programs.
 const TOOLS: [&str; 5] = ["smartctl", "nvme", "wipefs", "git", "fio"];
 
 /// Time limit for a program to print its version.

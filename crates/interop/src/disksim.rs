@@ -1,10 +1,11 @@
-//! Disks of DiskSim as device files.
+//! Conversion of DiskSim disks to device files.
 //!
-//! The model: of a parameter file (`.parv`, `.diskspecs`, `.model`) the disk is taken, with its mechanics, its layout and
-//! its measured overheads, and the time of a block on the bus it is on. What DiskSim's diskmodel (layout_g1.c,
-//! mech_g1_seektime.c) and disk controller make of each parameter is kept; what kurabe's disk does not do is refused by
-//! name and line where it would change figures much (ways of sparing, seek curves), and left out else. Synthetic
-//! workloads, controllers and drivers are not read.
+//! The model: a parameter file (`.parv`, `.diskspecs`, `.model`) supplies the disk with its mechanics,
+//! its layout, its measured overheads, and the time of a block on its bus. The meaning that DiskSim's
+//! diskmodel (layout_g1.c, mech_g1_seektime.c) and disk controller give each parameter is preserved.
+//! Features that kurabe's disk model does not have are refused by name and line if they would change
+//! results much (sparing schemes, seek curves), and ignored otherwise. Synthetic workloads, controllers
+//! and drivers are not read.
 
 mod layout;
 mod parse;
@@ -13,21 +14,22 @@ use kurabe_core::{ErrorKind, Result, text};
 use parse::{FilesBeside, ParameterBlock, blocks};
 use std::fmt::{Display, Write as _};
 
-/// Bytes of a block in DiskSim.
+/// Block size of DiskSim in bytes.
 const BLOCK_BYTES: u64 = 512;
-/// Blocks of a write that are in the memory before the medium takes the first, where DiskSim disconnects an extra time.
+/// Number of blocks of a write that are in the buffer before the medium takes the first one, if DiskSim
+/// disconnects an extra time.
 const EXTRA_DISCONNECT_BLOCKS: u64 = 10;
 
-/// A device file that was made of another simulator's.
+/// A device file converted from another simulator's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceFile {
-    /// The device's name, from the file's: letters, digits and hyphens.
+    /// Device name, derived from the file name: letters, digits and hyphens.
     pub name: String,
-    /// What the file holds.
+    /// Contents of the file.
     pub toml: String,
 }
 
-/// Whether a file looks like one with DiskSim's parameters of a disk.
+/// Returns whether a file looks like a DiskSim parameter file with a disk.
 pub fn is_disksim(bytes: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
     let is_block = |line: &str| {
@@ -37,10 +39,11 @@ pub fn is_disksim(bytes: &[u8]) -> bool {
     beginning.lines().any(is_block)
 }
 
-/// Makes a device file of DiskSim's parameters. `beside` reads a file that stands beside this one, by its name.
+/// Converts DiskSim parameters to a device file. `beside` reads a file in the same folder by its name.
 ///
 /// # Errors
-/// When a file is damaged, holds no disk, or a disk that kurabe cannot model; the error shows the line.
+/// If a file is damaged, contains no disk, or contains a disk that kurabe cannot model. The error shows
+/// the line.
 pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result<DeviceFile> {
     let blocks = blocks(name, source, beside)?;
     let disk = blocks.iter().find(|block| block.kind == "disksim_disk");
@@ -48,9 +51,12 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
         Some(disk) => disk.block("Model")?,
         None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| {
             ErrorKind::Import
-                .error(text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"))
+                .error(text!(
+                    "{name} does not contain a DiskSim disk",
+                    "{name} に DiskSim のディスクがありません"
+                ))
                 .remedy(text!(
-                    "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
+                    "give the file that contains `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
                     "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
                 ))
         })?,
@@ -65,7 +71,7 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
     Ok(file)
 }
 
-/// The longest time of a block on a bus, in ms.
+/// Returns the longest time of a block on a bus, in ms.
 fn bus_block_ms(blocks: &[ParameterBlock]) -> Result<f64> {
     let buses = blocks.iter().filter(|block| block.kind == "disksim_bus");
     let mut times_ms = buses.map(|bus| bus.number_or("Read block transfer time", 0.0));
@@ -73,7 +79,7 @@ fn bus_block_ms(blocks: &[ParameterBlock]) -> Result<f64> {
 }
 
 impl DeviceFile {
-    /// The beginning of the file, with the first layer's kind.
+    /// Starts the file with the kind of the first layer.
     fn begun(file: &str, model: &ParameterBlock) -> Self {
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).split('.').next().unwrap_or("");
         let letters = stem.chars().map(|letter| letter.to_ascii_lowercase());
@@ -93,7 +99,7 @@ impl DeviceFile {
         Self { name: name.to_owned(), toml }
     }
 
-    /// A parameter: the value as TOML, and where it is from.
+    /// Writes a parameter with its TOML value and its source.
     fn put(&mut self, key: &str, value: &str, source: &str) {
         let source: String =
             source.chars().filter(|letter| !matches!(letter, '"' | '\\') && !letter.is_control()).collect();
@@ -110,21 +116,21 @@ impl DeviceFile {
         self.put(key, &format!("[{}]", rows.join(", ")), source);
     }
 
-    /// A parameter that DiskSim has under a name in a block.
+    /// Writes a parameter that has a counterpart in a block of DiskSim.
     fn put_of(&mut self, key: &str, value: impl Display, block: &ParameterBlock, name: &str) {
         self.put(key, &value.to_string(), &format!("{}: {name}", block.at.file));
     }
 
-    /// The same, with a unit.
+    /// Writes a parameter with a unit.
     fn put_in(&mut self, key: &str, value: impl Display, unit: &str, block: &ParameterBlock, name: &str) {
         self.put_of(key, format!("\"{value} {unit}\""), block, name);
     }
 
-    /// How many cylinders there are, and sectors on the shortest track.
+    /// Writes the layout. Returns the number of cylinders, and of sectors on the shortest track.
     fn layout(&mut self, model: &ParameterBlock) -> Result<(u64, u64)> {
         let layout = layout::read(model)?;
         let file = &model.at.file;
-        // DiskSim's own `Block count` is only held against what the zones hold, which counts.
+        // The zones determine the capacity. DiskSim's `Block count` is only compared with it.
         self.put("cylinders", &layout.cylinders.to_string(), &format!("{file}: Number of cylinders, Zones"));
         let heads = "Number of data surfaces";
         self.put_of("heads", model.whole(heads)?, model, heads);
@@ -153,7 +159,7 @@ impl DeviceFile {
         self.put_rows("seek_table", &seek, &from);
         let switch = "Head switch time";
         self.put_in("head_switch", mechanics.number(switch)?, "ms", mechanics, switch);
-        // Below 0 where a write need not wait until the head stands as still as a read needs it.
+        // Negative if a write can start before the head has settled as much as a read requires.
         let settling = "Add. write settling delay";
         let ms = mechanics.signed(settling)?;
         let key = if ms < 0.0 { "read_settle" } else { "write_settle" };
@@ -178,7 +184,8 @@ impl DeviceFile {
         self.put_rows("overheads", &rows, &format!("{}: overheads after read and after write", disk.at.file));
         let (reads, writes) = ("Read completion overhead", "Write completion overhead");
         let reselect_ms = disk.number_or("First reselect overhead", 0.0)?;
-        // A disk that never lets go of the bus needs not take it again, nor does a write that ends in the memory.
+        // A disk that never releases the bus does not reacquire it. Neither does a write that ends in
+        // the buffer.
         let lets_go = disk.number_or("Never disconnect", 0.0)? == 0.0;
         let through = lets_go && disk.whole("Fast write level")? == 0;
         let ends = [
@@ -214,7 +221,8 @@ impl DeviceFile {
             1 => self.put_of("look_ahead_until", "\"track\"", disk, scheme),
             4 => {
                 self.put_of("look_ahead_until", "\"next-track\"", disk, scheme);
-                // A segment that holds no track cannot stay a track ahead of any but runs.
+                // A segment smaller than a track cannot hold a track of read-ahead, so the read-ahead
+                // continues.
                 if segment_bytes < shortest_track.saturating_mul(BLOCK_BYTES) {
                     self.put_of("look_ahead_of_runs_only", true, disk, segment);
                 }
@@ -239,20 +247,22 @@ impl DeviceFile {
             let slower = format!("the slower of disk and bus, {block_ms} ms a block");
             self.put_in("buffer_rate", bytes_per_s, "B/s", disk, &slower);
         }
-        // The mark of writes is for those alone that are longer than a segment.
+        // The watermark applies only to writes longer than a segment.
         let (mark, of_requests) =
             ("High (read) water mark", disk.number_or("Set watermark by reqsize", 0.0)? != 0.0);
         let share = disk.number_or(mark, 0.0)?;
         if of_requests && share > 0.0 {
             self.put_of("read_start", share.min(1.0), disk, mark);
         }
-        // Such a disk has some of a write before the medium takes it, and never goes on at once.
+        // Such a disk receives part of a write before the medium takes it, and never continues
+        // immediately.
         let extra = "Extra write disconnect";
         if disk.number_or(extra, 0.0)? > 0.0 {
             self.put_of("write_start", 1, disk, extra);
             self.put_in("write_start_most", EXTRA_DISCONNECT_BLOCKS * BLOCK_BYTES, "B", disk, extra);
         }
-        // 0 writes through; 1 and 2 acknowledge before, 2 also what goes on where the write before ended.
+        // 0 writes through. 1 and 2 acknowledge early; 2 also does so for writes that continue the
+        // previous one.
         if disk.whole("Fast write level")? > 0 {
             let segments = "Maximum number of write segments";
             let segment_bytes = disk.whole("Segment size (in blks)")?.saturating_mul(BLOCK_BYTES);

@@ -1,7 +1,8 @@
-//! A run in the form that other tools or people read.
+//! Export of runs to the formats of other tools, and to formats for people.
 //!
-//! The model: an export is a pure function from records to text. It tells nothing that the record does not hold: what
-//! is not known is absent or said to be unknown, what the form cannot express is said in a comment or a note.
+//! The model: an export is a pure function from records to text. It contains only data from the record.
+//! Unknown values are absent or marked as unknown. Anything that the format cannot express is reported
+//! in a comment or a note.
 
 mod cdm_text;
 mod csv;
@@ -28,30 +29,30 @@ pub use tables::{EXPORT_TABLES, ExportTable, TableColumn, described};
 
 use kurabe_core::{ErrorKind, Lang, Result, mention::LIST, record::RunRecord, text, words::Keyword};
 
-/// What a run can be written as, besides kurabe's own JSON and the Markdown of a report.
+/// Export formats, besides kurabe's own JSON and the Markdown of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// A job file for fio that does the same work, with the same as command lines of DiskSpd and elbencho.
+    /// A fio job file with the same work, and the equivalent command lines of DiskSpd and elbencho.
     Fio,
     /// The layout of fio's JSON output.
     FioJson,
     /// The line of fio's terse output, version 3, for each cell.
     FioTerse,
-    /// The text that people paste into forums, as CrystalDiskMark lays it out.
+    /// Text for forums in the layout of CrystalDiskMark.
     CdmText,
     /// A table with a line per repetition and figure, for spreadsheets and scripts (RFC 4180).
     Csv,
-    /// The text of OpenMetrics, for node_exporter's textfile collector.
+    /// OpenMetrics text, for the textfile collector of node_exporter.
     OpenMetrics,
-    /// The JSON of Bencher.
+    /// The JSON format of Bencher.
     Bencher,
-    /// The JSON of github-action-benchmark, of figures that are better if bigger.
+    /// The JSON format of github-action-benchmark, with the figures for which higher is better.
     GithubBigger,
-    /// The same, of figures that are better if smaller.
+    /// The JSON format of github-action-benchmark, with the figures for which lower is better.
     GithubSmaller,
 }
 
-/// The words used in flags.
+/// Words used in options.
 impl Keyword for ExportFormat {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("fio", Self::Fio),
@@ -66,19 +67,17 @@ impl Keyword for ExportFormat {
     ];
 }
 
-/// Writes runs in a format; the figures for dashboards are those of the first run. The language is that of comments and notes; CSV
-/// has none, and CrystalDiskMark's labels are English in every language.
+/// Writes runs in a format. Figures for dashboards come from the first run. The language applies to
+/// comments and notes. CSV has none of these, and CrystalDiskMark's labels are English in every
+/// language.
 ///
 /// # Errors
-/// When there is no run, or fio cannot name the target.
+/// If there is no run, or fio cannot name the target.
 pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result<String> {
     let Some(first) = records.first() else {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no run to export", "書き出す測定がありません"))
-            .remedy(text!(
-                "`{LIST}` shows the runs in the store",
-                "`{LIST}` で保存された測定を確認できます"
-            )));
+            .remedy(text!("choose a run from `{LIST}`", "`{LIST}` で保存された測定を確認できます")));
     };
     match format {
         ExportFormat::Fio => fio::write(records, lang),

@@ -1,17 +1,20 @@
-//! Results of other tools, recognised by their content.
+//! Import of results of other tools, which are recognized by their content.
 //!
-//! The model: a file is first shown to those importers whose tool writes files of its own, whole. A text is then split into
-//! the blocks that its lines tell of (`split`), and each block goes to the importer that knows those lines; so a page or
-//! the log of a shell may hold results of several tools, and each becomes a run of its own. An importer that knows a
-//! block as its own but cannot read it says so with the line: that is the error if nothing else is in the file, else the
-//! block is named as left out. Nothing is guessed: what a tool did not print is absent.
+//! The model: importers whose tool writes separate files see the complete file first. A text is then
+//! split into the blocks that its lines indicate (`split`), and each block goes to the importer that
+//! recognizes those lines. So a page or the log of a shell can contain results of several tools, and
+//! each becomes a separate run. An importer that recognizes a block but cannot read it reports the
+//! line. This is the error if the file contains nothing else; otherwise the block is reported as
+//! skipped. Nothing is guessed: values that a tool did not print are absent.
 //!
 //! # To add an importer
 //!
-//! - Write `import/NAME.rs` (`use super::kit::*`) with the shapes of its lines (`shapes.rs`) and a `read` that returns
-//!   runs, `NotMine` or `Broken`. Its head names the source or the sample from which the format is known.
+//! - Write `import/NAME.rs` (`use super::kit::*`) with the shapes of its lines (`shapes.rs`) and a
+//! `read` that returns
+//! runs, `NotMine` or `Broken`. Its head names the source or the sample from which the format is known.
 //! - Add its line to `TEXTS`, or to `FILES` if its tool writes files that contain nothing else.
-//! - Put a small real file into `tests/fixtures/` and test its exact values. The laws over all fixtures find it there.
+//! - Put a small real file into `tests/fixtures/` and test its exact values. The laws over all fixtures
+//! find it there.
 //! - Add its row to docs/tools.md.
 
 mod amorphous;
@@ -72,7 +75,7 @@ use split::{Blocks, TextPart};
 
 use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
 
-/// Importers of whole files, the most particular first.
+/// Importers of whole files, the most specific first.
 static FILES: [Importer; 8] = [
     gnome_disks::IMPORTER,
     ioping::JSON,
@@ -114,19 +117,22 @@ static TEXTS: [Importer; 26] = [
     cdm_list::IMPORTER,
 ];
 
-/// Whole files that tell little of their tool.
+/// Importers of whole files with few signs of their tool.
 static LAST: [Importer; 1] = [zpool_iostat::SCRIPTED];
 
-/// Results that a remark names as left out; more are counted.
+/// Number of results that a note lists as skipped. Further ones are only counted.
 const LEFT_OUT_NAMED: usize = 20;
-/// Errors of blocks that are kept: with `--output-format=terse,json` some of them are dropped again.
+/// Number of errors of blocks that are kept. With `--output-format=terse,json`, some of them are
+/// dropped again.
 const LEFT_OUT_KEPT: usize = 2000;
 
-/// Reads a file of another tool: every result in it as a run. `name` is the file's name, used in errors and kept in the
-/// record. Results that cannot be read beside others that can are named in a remark of the first run.
+/// Reads a file of another tool, and returns every result in it as a run. `name` is the file's name,
+/// used in errors and stored in the record. Results that cannot be read next to readable ones are
+/// listed in a note of the first run.
 ///
 /// # Errors
-/// When no importer knows it (the error names the nearest kind and what is missing), or the one that does cannot read it.
+/// If no importer recognizes the file (the error names the most similar kind and what is missing), or
+/// if its importer cannot read it.
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     room::begin(bytes.len());
     let input = Input::new(name, bytes);
@@ -138,11 +144,13 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     if room::is_spent() { Err(room::too_much(input.name)) } else { read }
 }
 
-/// Bytes of a text whose lines are joined; longer ones were not copied from a terminal.
+/// Maximum length in bytes of a text whose lines are joined. Longer texts were not copied from a
+/// terminal.
 const WRAPPED_LONGEST: usize = 1 << 20;
 
-/// Reads a text whose lines may have been broken by a terminal: as it is, or with its lines joined if that has as many figures or
-/// more. A number that was broken would be read as a shorter one. Joined lines of a table that was not broken have fewer figures.
+/// Reads a text whose lines a terminal may have wrapped: unchanged, or with joined lines if that
+/// results in at least as many figures. A wrapped number would be read as a shorter one. Joining the
+/// lines of a table that was not wrapped results in fewer figures.
 fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<ImportedRun>> {
     let figures = |runs: &[ImportedRun]| -> usize {
         let cells = runs.iter().flat_map(|run| &run.cells).filter_map(|cell| cell.imported.as_ref());
@@ -162,14 +170,14 @@ fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<
     }
     if let Some(run) = runs.first_mut() {
         run.notices.push(parts::notice(text!(
-            "the lines of this file were broken at one width, as a terminal does, and have been joined again",
+            "the lines of this file were wrapped at a fixed width, as a terminal does; they were joined again",
             "端末の幅で折り返された行をつなぎ直して読みました"
         )));
     }
     Ok(runs)
 }
 
-/// A block that is left out: what it is, its first line, its tool and why.
+/// A skipped block: its kind, its first line, its tool and the reason.
 struct LeftOut {
     what: &'static str,
     line: usize,
@@ -198,7 +206,7 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
         input.end_part();
     }
     drop(blocks);
-    // With `--output-format=normal,json` both tell of the same run, the JSON in full.
+    // With `--output-format=normal,json`, both describe the same run, and the JSON has exact figures.
     if runs.iter().any(|run| run.origin.tool == "fio" && run.origin.format != fio_text::FORMAT) {
         runs.retain(|run| run.origin.format != fio_text::FORMAT);
         left_out.retain(|left_out: &LeftOut| left_out.tool != fio_text::TERSE.tool);
@@ -217,7 +225,7 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
         .collect();
     if beyond > 0 {
         notices.push(parts::notice(text!(
-            "left out of this file besides: {beyond} more that cannot be read",
+            "{beyond} more unreadable results in this file were skipped",
             "このほかに、読めない {beyond} 件を取り込んでいません"
         )));
     }
@@ -231,12 +239,12 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
     }
 }
 
-/// Returns whether no importer of texts knows a line.
+/// Returns whether no importer of texts recognizes a line.
 fn is_message(line: &str) -> bool {
     split::cleaned_lines(line).all(|line| split::owner(&line, &TEXTS).is_none())
 }
 
-/// What the first of these importers says that knows the whole file.
+/// Returns the result of the first of these importers that recognizes the whole file.
 fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<ImportedRun>>> {
     importers.iter().find_map(|importer| match importer.runs(input) {
         Ok(runs) => Some(Ok(runs)),
@@ -245,7 +253,7 @@ fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<Importe
     })
 }
 
-/// The error of a file that nobody knows.
+/// Creates the error for an unrecognized file.
 fn unknown(name: &str, input: &Input<'_>) -> Error {
     let word = shown::shell_word(name);
     if let Some(format) = crate::trace::recognised(name, input.bytes) {
@@ -259,7 +267,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
     }
     if is_job_file(input) {
         let what = text!(
-            "{name} is a job file of fio, not a result",
+            "{name} is a fio job file, not a result",
             "{name} は測定結果ではなく fio のジョブファイルです"
         );
         let remedy = text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象");
@@ -274,21 +282,21 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
     }
     let what = match nearest(input) {
         Some((kind, why)) => text!(
-            "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
+            "{name} is not a result file that kurabe can read; the most similar kind is {kind}: {why}",
             "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
         ),
         None => text!(
-            "{name} is no result that kurabe can read: no tool that it knows is named in it",
+            "{name} is not a result file that kurabe can read: it does not name a known tool",
             "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
         ),
     };
     ErrorKind::Import.error(what).remedy(text!(
-        "give the file as the tool wrote it, complete and unedited",
+        "give the file exactly as the tool wrote it, complete and unedited",
         "ツールが書いたままのファイルを指定してください"
     ))
 }
 
-/// Whether the file has sections, and its name or what is in them says that these are jobs of fio.
+/// Returns whether the file is a fio job file, according to its name or its sections.
 fn is_job_file(input: &Input<'_>) -> bool {
     let has_section = input.lines().any(|(_, line)| line.starts_with('[') && line.trim_end().ends_with(']'));
     let reads = || {
@@ -299,9 +307,9 @@ fn is_job_file(input: &Input<'_>) -> bool {
     has_section && (crate::job::is_job_name(input.name) || reads())
 }
 
-/// The kind of file whose tool is named in the file, or in its name, and what it misses there.
+/// Returns the kind of file whose tool is named in the file or in its name, and what is missing there.
 fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
-    /// Tools name themselves at the beginning.
+    /// Tools print their names at the start.
     const LOOKED_AT: usize = 64 << 10;
     let start: String = input.text().unwrap_or("").chars().take(LOOKED_AT).collect();
     let words = format!("{}\n{start}", input.name).to_lowercase();

@@ -1,9 +1,9 @@
-//! fio's job files, read as profiles.
+//! fio job files, read as profiles.
 //!
-//! The model: a section is a step, and `[global]` holds for those after it. A job file is a promise of what will be done, so an
-//! option that is not understood is refused with its line; what changes nothing here, and what kurabe does otherwise than fio,
-//! is told in the profile. Sections run at the same time unless they say `stonewall`. Meanings of the options: fio's HOWTO,
-//! version 3.36.
+//! The model: a section is a step, and `[global]` applies to the sections after it. The user expects
+//! every option of a job file to take effect, so an unsupported option is refused with its line.
+//! Options without an effect here, and differences from fio, are reported in the profile. Sections run
+//! concurrently unless they contain `stonewall`. Meanings of the options: fio's HOWTO, version 3.36.
 
 mod line;
 mod notes;
@@ -36,35 +36,35 @@ use kurabe_core::workload::{Data, Direction, Trims};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::cell::LazyCell;
 
-/// How a file is named whose content is jobs.
+/// Extensions of job files.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
 
-/// A job file.
+/// A job file, converted to a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioJob {
-    /// Its sections as steps.
+    /// Sections as steps.
     pub profile: Profile,
-    /// What its `filename=` or `directory=` names.
+    /// Value of `filename=` or `directory=`.
     pub target: Option<String>,
-    /// Whether the page cache is left as it is before each repetition (`invalidate=0`).
+    /// Whether the page cache is kept before each repetition (`invalidate=0`).
     pub keeps_cache: bool,
-    /// Whether all goes through a mapping (`ioengine=mmap`).
+    /// Whether all I/O uses a mapping (`ioengine=mmap`).
     pub is_mapped: bool,
-    /// Whether what is written is to be read back and compared (`verify=`).
+    /// Whether written data is read back and compared (`verify=`).
     pub verifies: bool,
-    /// Files over time that are asked for.
+    /// Requested log files.
     pub logs: Vec<FioLog>,
 }
 
-/// Whether a file's name says that it holds jobs.
+/// Returns whether a file name is that of a job file.
 pub fn is_job_name(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
-/// Reads a job file; `file` is its name.
+/// Reads a job file with the name `file`.
 ///
 /// # Errors
-/// With the line of what is wrong, or not understood, or cannot be done.
+/// If something is invalid, unknown or unsupported. The error shows the line.
 pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
     let mut runs = jobs_of(file, &sections(file, source, &[], around)?, Notes::default(), around)?;
     match (runs.pop(), runs.is_empty()) {
@@ -74,19 +74,20 @@ pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> R
     }
 }
 
-/// Reads the jobs of a command line: those of a run, and of one more for each that waits and goes elsewhere or otherwise.
+/// Reads the jobs of a command line as runs. A job that waits and uses another target or other settings
+/// begins a new run.
 ///
 /// # Errors
-/// As [`read_fio_job`]; when a section is asked for that is not there.
+/// As [`read_fio_job`], and if a requested section does not exist.
 pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<Vec<FioJob>> {
-    // Its words are shown in errors as the lines that they become.
+    // Errors show its words as the lines that they become.
     let sections = sections("fio", &line.source, &line.sections, around)?;
     let mut notes = Notes::default();
     line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
     Ok(jobs_of(&line.name, &sections, notes, around)?.into_iter().map(|(job, _)| job).collect())
 }
 
-/// The runs of these sections, each with what keeps it from being one with the run before it.
+/// Returns the runs of these sections, each with the reason why it cannot be part of the run before it.
 fn jobs_of(
     file: &str,
     sections: &[JobSection],
@@ -110,7 +111,7 @@ fn jobs_of(
         first_job = first_job.saturating_add(u32::try_from(reader.jobs()?).unwrap_or(u32::MAX));
         if reader.flag("create_only")? {
             notes.add(text!(
-                "kurabe makes its test file itself: [{}] is left out",
+                "kurabe creates its test file itself: [{}] is skipped",
                 "テストファイルは kurabe が作るので [{}] は行いません",
                 section.name
             ));
@@ -149,7 +150,7 @@ fn jobs_of(
     runs.into_iter().map(run).collect()
 }
 
-/// Whether a version of fio (`fio-3.33`) seeds its random places as it did up to 3.34.
+/// Returns whether a version of fio (`fio-3.33`) seeds its random offsets as versions up to 3.34 did.
 fn is_before_3_35(version: &str) -> bool {
     let numbers =
         version.trim_start_matches("fio-").split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
@@ -164,17 +165,17 @@ fn no_jobs(file: &str) -> Error {
     ))
 }
 
-/// Jobs that are a run.
+/// Returns jobs as one run.
 fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut notes: Notes) -> Result<FioJob> {
     put_side_by_side(&mut jobs, &mut notes)?;
     if let ([_, _, ..], Some(steady)) = (&jobs[..], jobs.iter().find(|job| job.rounds.is_some())) {
         return Err(ErrorKind::Unsupported
             .error(text!(
-                "a steady state is waited for by a job alone",
+                "waiting for a steady state works only with a single job",
                 "安定を待てるのは、1 つのジョブだけを動かすときです"
             ))
             .at(steady.place.clone())
-            .remedy(text!("run it by itself", "そのジョブだけを実行してください")));
+            .remedy(text!("run this job alone", "そのジョブだけを実行してください")));
     }
     let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
@@ -189,7 +190,7 @@ fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut not
     })
 }
 
-/// The logs of all jobs.
+/// Returns the logs of all jobs.
 fn logs(jobs: &[SectionJob], notes: &mut Notes) -> Vec<FioLog> {
     let of_job = |(job, step_index): (&SectionJob, u32)| {
         let number = if job.numbers_logs { format!(".{}", step_index + 1) } else { String::new() };
@@ -203,14 +204,14 @@ fn logs(jobs: &[SectionJob], notes: &mut Notes) -> Vec<FioLog> {
     let logs: Vec<FioLog> = jobs.iter().zip(0..).flat_map(of_job).collect();
     if !logs.is_empty() {
         notes.add(text!(
-            "log files have a line for each interval of the series, as by log_avg_msec; of latency it is the greatest",
+            "log files have one line per interval of the series, as with log_avg_msec; for latency it is the maximum",
             "ログは推移の区間ごとに 1 行です(log_avg_msec と同様)。レイテンシは区間内の最大値です"
         ));
     }
     logs
 }
 
-/// Moves a job that is a part of its target in percent so many percent further.
+/// Shifts a job that covers a percentage of its target by a number of percent.
 fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Result<()> {
     let shifted = job.step.span_percent.and_then(|(start, length)| {
         let start = u64::from(start).saturating_add(by_percent);
@@ -224,17 +225,18 @@ fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Re
     Ok(())
 }
 
-/// Whether what the jobs write is verified: in fio each verifies its own when it is done, here all is read back at the end.
+/// Returns whether written data is verified. In fio, each job verifies its own data when it ends; here
+/// all data is read back at the end.
 fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
     let Some(asking) = jobs.iter().find(|job| job.verifies) else { return Ok(false) };
     let writes =
         |job: &SectionJob| job.step.directions != [Direction::Read] && job.step.trims != Some(Trims::Only);
     if !jobs.iter().any(writes) {
         return Err(ErrorKind::Unsupported
-            .error(text!("nothing is written here that could be verified", "検証できる書き込みがありません"))
+            .error(text!("no writes are made here that could be verified", "検証できる書き込みがありません"))
             .at(asking.place.clone())
             .remedy(text!(
-                "put the job that writes into the same file of jobs, or leave out verify=",
+                "put the writing job into the same job file, or remove verify=",
                 "書き込むジョブを同じファイルに入れるか、verify= を外してください"
             )));
     }
@@ -244,24 +246,24 @@ fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
     if let Some(odd) = jobs.iter().find(|job| sizes(job).iter().any(|size| size.size_bytes % 512 != 0)) {
         return Err(ErrorKind::Unsupported
             .error(text!(
-                "blocks that are no whole sectors cannot be verified",
+                "blocks that do not consist of whole sectors cannot be verified",
                 "512 バイト単位でないブロックは検証できません"
             ))
             .at(odd.place.clone())
             .remedy(text!(
-                "choose a multiple of 512 bytes, or leave out verify=",
+                "choose a multiple of 512 bytes, or remove verify=",
                 "512 の倍数にするか、verify= を外してください"
             )));
     }
     notes.add(text!(
-        "verify=: every write is stamped, and all of them are read back at the end; on a model there are no data to compare",
+        "verify=: every write is stamped, and all writes are read back at the end; a model has no data to compare",
         "verify=: 書き込みごとに印を付け、最後にすべて読み戻して比べます(モデルには比べるデータがありません)"
     ));
     Ok(true)
 }
 
-/// Has jobs that do not wait run at the same time as those before them. Where each has a file of its own, each has a part of one
-/// file here.
+/// Makes jobs without a barrier run concurrently with those before them. If each has its own file, each
+/// gets a part of one file here.
 fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
     let mut begun = 0;
     while begun < jobs.len() {
@@ -275,11 +277,11 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
         if let Some(seeking) = group.iter().find(|job| job.step.latency_target.is_some()) {
             return Err(ErrorKind::Unsupported
                 .error(text!(
-                    "the greatest depth within a latency is looked for by a job alone",
+                    "searching for the greatest depth within a latency works only with a single job",
                     "レイテンシ内の最大の深さは、1 つのジョブだけを動かして探します"
                 ))
                 .at(seeking.place.clone())
-                .remedy(text!("write stonewall for it", "そのジョブに stonewall を付けてください")));
+                .remedy(text!("add stonewall to that job", "そのジョブに stonewall を付けてください")));
         }
         group[1..].iter_mut().for_each(|job| job.step.beside = true);
         let names = group.iter().map(|job| &job.target);
@@ -290,7 +292,7 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
             continue;
         }
         notes.add(text!(
-            "jobs with files of their own have a part of one file here",
+            "jobs with separate files each get a part of one file here",
             "別々のファイルを使うジョブは、ここでは 1 つのファイルを分け合います"
         ));
         let mut offset_bytes = 0u64;
@@ -298,11 +300,11 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
             let Some(span_bytes) = job.step.span_bytes else {
                 return Err(ErrorKind::DataFile
                     .error(text!(
-                        "how large the files of jobs that run at once are is not said",
+                        "the file sizes of concurrent jobs are unknown",
                         "同時に動くジョブのファイルの大きさがわかりません"
                     ))
                     .at(job.place.clone())
-                    .remedy(text!("write size= for each of them", "それぞれに size= を書いてください")));
+                    .remedy(text!("set size= for each of them", "それぞれに size= を書いてください")));
             };
             job.step.offset_bytes = job.step.offset_bytes.saturating_add(offset_bytes);
             offset_bytes = job.step.offset_bytes.saturating_add(span_bytes);
@@ -311,7 +313,8 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
     Ok(())
 }
 
-/// The step that this section and some behind it are, where kurabe wrote them, and how many sections that are.
+/// Returns the step for this section and some sections after it, if kurabe wrote them, and the number
+/// of these sections.
 fn own_step(reader: &OptionReader<'_>, sections: &[JobSection]) -> Result<Option<(OwnStep, usize)>> {
     let own = |reader: &OptionReader<'_>| -> Result<Option<OwnStep>> {
         Ok(if reader.has("description") { reader.word("description")?.and_then(OwnStep::read) } else { None })
@@ -333,33 +336,34 @@ fn own_step(reader: &OptionReader<'_>, sections: &[JobSection]) -> Result<Option
     Ok((jobs == step.jobs).then_some((step, count)))
 }
 
-/// What is done otherwise than fio does it, over all jobs.
+/// Notes the differences from fio that concern all jobs.
 fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
     if jobs.iter().any(|job| job.step.span_bytes.is_none()) {
         notes.add(text!(
-            "without size= all of a file or a device is covered, and 1 GiB of a directory",
+            "without size=, a whole file or device is used, and 1 GiB in a directory",
             "size= がなければ、ファイルやデバイスは全体、ディレクトリでは 1 GiB を使います"
         ));
     }
     if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none() && !job.step.beside) {
         notes.add(text!(
-            "without filename= each of fio's sections has a file of its own; here all use one",
+            "without filename=, each fio section has its own file; here all use one",
             "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
         ));
     }
     if jobs.iter().all(|job| job.keeps_cache) {
         notes.add(text!(
-            "invalidate=0: the page cache is left as it is by `{RUN} JOBFILE`; with {PROFILE} add {CACHE} keep",
+            "invalidate=0: `{RUN} JOBFILE` keeps the page cache; with {PROFILE}, add {CACHE} keep",
             "invalidate=0: `{RUN} ジョブファイル` ではページキャッシュを破棄しません。{PROFILE} では {CACHE} keep を付けてください"
         ));
     } else if jobs.iter().any(|job| job.keeps_cache) {
         notes.add(text!(
-            "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every job, and not within one",
+            "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every \
+             job, and not within one",
             "一部のジョブの invalidate=0: kurabe はどのジョブでも、各回の前に 1 回だけページキャッシュを破棄し、その途中では破棄しません"
         ));
     }
     notes.add(text!(
-        "fio runs a job once: {RUNS} repeats it, and then there is an interval",
+        "fio runs a job once; repeat it with {RUNS} to get an interval",
         "fio はジョブを 1 回だけ実行します。{RUNS} で繰り返すと区間推定がつきます"
     ));
 }
@@ -374,7 +378,8 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
         size_bytes: size_bytes.unwrap_or(once.size_bytes),
         whole_device: size_bytes.is_none() || in_percent,
         order: Order::ByStep,
-        // Of fio's own results nobody knows which job was to last longer: here none is longer than what is usual.
+        // fio's results do not show which job was planned to run longer. Here none is longer than the
+        // usual time.
         time_ns: jobs.iter().filter_map(|job| job.step.end.time_ns).max().unwrap_or(once.time_ns),
         direct: jobs.iter().all(|job| job.direct != Some(false)),
         data: laid_out.unwrap_or(once.data),
@@ -392,12 +397,12 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
     }
 }
 
-/// Whether a name is a device's; files may be parts of one.
+/// Returns whether a name is that of a device. Files can be parts of one file.
 fn is_device(target: &Option<String>) -> bool {
     target.as_ref().is_some_and(|name| name.starts_with("/dev/"))
 }
 
-/// What kurabe has one rule for in a run must be alike in all jobs.
+/// Checks that all jobs agree on the settings that apply to a whole run of kurabe.
 fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_>) -> Result<()> {
     let Some(first) = others.first() else { return Ok(()) };
     let direct = others.iter().find_map(|other| other.direct);
@@ -415,7 +420,8 @@ fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_
     Err(reader
         .error(name, text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
         .remedy(text!(
-            "a run has one of it: set it in [global], or write stonewall for a run of its own with `{FIO}`",
+            "all jobs of a run share this option: set it in [global], or add stonewall to make separate \
+             runs with `{FIO}`",
             "1 回の測定では共通です。[global] に書くか、stonewall を付けて `{FIO}` で別の測定にしてください"
         )))
 }

@@ -1,6 +1,7 @@
-//! Other tools' results and traces in; job files and texts that other tools and people read, out.
+//! Import of results and traces of other tools, and export of job files and texts for other tools and
+//! people.
 //!
-//! Everything here works on bytes and strings in memory and survives any of them.
+//! The crate works on bytes and strings in memory, and accepts any input without panicking.
 
 mod disksim;
 mod export;

@@ -1,19 +1,20 @@
-//! The records inside of a report's page: how JSON is put into HTML so that nothing in it can become markup, and how it is
-//! found again.
+//! Records inside the page of a report: embedding of JSON into HTML so that nothing in it can become
+//! markup, and its extraction.
 //!
-//! The model: a page holds one `<script type="application/json" id="kurabe-record">`. A browser does not run it. In JSON
-//! the characters that HTML watches (`<`, `>`, `&`) and the line ends that only Unicode knows stand in strings alone, so
-//! they can be written as `\u` with four digits, which says the same to whoever reads the JSON. Whatever else a page holds has its `<`
-//! escaped, so the first script of this name is the one.
+//! The model: a page contains one `<script type="application/json" id="kurabe-record">`. A browser does
+//! not execute it. In JSON, the characters that are special in HTML (`<`, `>`, `&`) and the line ends
+//! that exist only in Unicode occur only in strings, so they can be written as `\u` with four digits,
+//! which has the same meaning in JSON. All other text of a page has its `<` escaped, so the first
+//! script with this name is the right one.
 //!
-//! Not a goal: reading HTML.
+//! Not a goal: parsing HTML.
 
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 
-/// The name of the block.
+/// Id of the block.
 const ID: &str = "kurabe-record";
 
-/// The block for a JSON text.
+/// Returns the block for a JSON text.
 pub fn embed_in_page(json: &str) -> String {
     let mut out = format!("<script type=\"application/json\" id=\"{ID}\">");
     out.reserve(json.len() + json.len() / 64);
@@ -27,10 +28,10 @@ pub fn embed_in_page(json: &str) -> String {
     out
 }
 
-/// The JSON text in a page; `None` if the bytes are no page of kurabe's.
+/// Returns the JSON text in a page. `None` if the bytes are not a page of kurabe.
 ///
 /// # Errors
-/// When the page is cut off within the block.
+/// If the page is cut off within the block.
 pub fn embedded_in_page(page: &[u8]) -> Option<Result<&[u8]>> {
     let name = format!("id=\"{ID}\"");
     let mut rest = page;
@@ -52,10 +53,10 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 fn cut_off() -> Error {
     ErrorKind::Import
         .error(text!(
-            "the report ends in the middle of its records",
+            "the report is cut off in the middle of its records",
             "レポートが測定記録の途中で切れています"
         ))
-        .remedy(text!("save or download the file again, whole", "ファイル全体を保存し直してください"))
+        .remedy(text!("save or download the complete file again", "ファイル全体を保存し直してください"))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
-//! Traces of other tools: read into the one form that kurabe can do again, and written for fio.
+//! Traces of other tools: converted to the single form that kurabe replays, and exported for fio.
 //!
-//! The model: a trace is read once, line by line. The format is told by the first line that is not blank, or given. Every
-//! line is read strictly; one that does not fit ends the reading with its place and a remedy. What is an operation of the format but none that kurabe
-//! issues (discards, operations of length 0) is left out and counted. Nothing is guessed: where formats look alike and
-//! differ in meaning, the user says which it is.
+//! The model: a trace is read once, line by line. The format is detected from the first line that is
+//! not blank, or is given. Every line is parsed strictly; an invalid line ends the import with its
+//! place and a remedy. Operations of the format that kurabe does not issue (discards, operations of
+//! length 0) are skipped and counted. Nothing is guessed: if formats look alike and differ in meaning,
+//! the user must specify one.
 //!
-//! All formats are texts but one, `vscsi`, whose first records tell it.
+//! All formats are text except `vscsi`, which is recognized by its first records.
 //!
-//! Not here: packed files, and blktrace's binary form, which `blkparse` turns into text.
+//! Not supported: compressed files, and blktrace's binary format, which `blkparse` converts to text.
 
 mod ascii;
 mod blkparse;
@@ -30,16 +31,16 @@ use kurabe_core::{Result, text, trace::Trace};
 use lines::LineReader;
 use std::io::BufRead;
 
-/// Operations that a trace has at most: 640 MB of memory, and as many again while they are put in order. A disk that does
-/// 1 000 operations a second does as many in five and a half hours.
+/// Maximum number of operations of a trace: 640 MB of memory, and the same again while they are sorted.
+/// A disk with 1 000 operations per second reaches it in five and a half hours.
 const MOST_OPERATIONS: usize = 20_000_000;
 
-/// Reads a trace from its start to its end, without holding more of it than a line and its operations. `name` is the
-/// file's name, for errors. Without a format it is told by the content.
+/// Reads a complete trace. Memory contains only its operations and one line. `name` is the file's name,
+/// for errors. Without a format, it is detected from the content.
 ///
 /// # Errors
-/// When it cannot be read, the format cannot be told, a line does not fit it (the error shows the line), nothing in it
-/// can be done again, or it is larger than a trace can be.
+/// If the file cannot be read, the format cannot be detected, a line is invalid (the error shows the
+/// line), no operation can be replayed, or the trace exceeds a limit.
 pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceFormat>) -> Result<Trace> {
     let beginning = input.fill_buf().map_err(|error| lines::unreadable(name, &error))?;
     let mut trace = TraceBuilder::new(MOST_OPERATIONS);
@@ -94,12 +95,12 @@ fn read_lines(format: TraceFormat, lines: &mut LineReader<'_>, trace: &mut Trace
             next_ns = validate::read_line(line, trace, next_ns)?;
             Ok(())
         }),
-        // `vscsi` is no text.
+        // `vscsi` is not text.
         _ => lines.each(|line| ascii::read_line(line, trace, format)),
     }
 }
 
-/// The word of a file's format, if its beginning is that of a trace.
+/// Returns the word of a file's format, if it begins like a trace.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
     if vscsi::fits(bytes) {
         return Some(TraceFormat::Vscsi.word());
@@ -112,22 +113,22 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// What the first line of a trace tells.
+/// Format that the first line of a trace indicates.
 enum Recognised {
-    /// The format.
+    /// This format.
     Of(TraceFormat),
-    /// A text of blkparse: the operations as they were queued, or as they were issued if it was filtered down to these.
+    /// Text of blkparse: the operations as queued, or as issued if it was filtered to these.
     Blkparse,
-    /// The columns that three simulators read, with times in ns or ms.
+    /// The columns of three simulators, with times in ns or ms.
     Columns,
 }
 
-/// Lines of a shell that a trace may begin with.
+/// Number of shell lines that can precede a trace.
 const PROMPT_LINES: usize = 8;
 
-/// Tells the format by the first line, as far as that does.
+/// Detects the format from the first line, as far as possible.
 fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
-    /// Whether a line looks like one of what is recognised by it.
+    /// Returns whether a line looks like one of the format.
     type Fits = fn(&str) -> bool;
     const BY_FIRST_LINE: [(Fits, Recognised); 9] = [
         (|line| line.starts_with("fio version "), Recognised::Of(TraceFormat::FioIolog)),
@@ -140,7 +141,7 @@ fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
         (validate::fits, Recognised::Of(TraceFormat::DisksimValidate)),
         (ascii::fits, Recognised::Columns),
     ];
-    // The prompt of a shell with the command that recorded the trace.
+    // The shell prompt with the command that recorded the trace.
     while lines.peek()?.is_some_and(|line| line.text.starts_with(['#', '$'])) && lines.number() < PROMPT_LINES
     {
         lines.next()?;
@@ -152,7 +153,7 @@ fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
     let error = first.fault(
         first.text,
         text!(
-            "{name} is no trace that kurabe can tell by its content",
+            "the trace format of {name} cannot be detected from its content",
             "{name} の内容からトレースの形式を判別できません"
         ),
     );

@@ -1,7 +1,7 @@
-//! Files that people pasted into issues and forums, with the figures that a person reads in them.
+//! Files that people pasted into issues and forums, with the figures that a reader finds in them.
 //!
-//! The files are the output of tools. Those of `read/` are read, and the table has their figures, dates and remarks; those of `refused/`
-//! are refused with a sentence that names the tool.
+//! The files are output of tools. Those in `read/` are imported, and the table contains their figures,
+//! dates and notes. Those in `refused/` are refused with a message that names the tool.
 
 use kurabe_core::Lang;
 use kurabe_core::imported::PrintedStatistic::{self as Statistic, *};
@@ -17,7 +17,7 @@ use std::path::Path;
 /// A figure: cell with its direction, quantity, statistic, characters, value in base units.
 type Figure = (&'static str, Quantity, Statistic, &'static str, f64);
 
-/// File, tool with its version, date, figures of the first run, words that its remarks have.
+/// File, tool with its version, date, figures of the first run, words in its notes.
 type Case = (&'static str, &'static str, Option<&'static str>, &'static [Figure], &'static [&'static str]);
 
 const KIB: f64 = 1024.0;
@@ -53,11 +53,11 @@ const READ: &[Case] = &[
     ("fio-3.20-impossible-lat.txt", "fio 3.20-90-g5bd52", Some("2021-02-17T13:32:25"), &[
         ("RND 4 KiB Q1 T1 · test write", Rate, Mean, "227", 227.0 * KIB * KIB),
         ("RND 4 KiB Q1 T1 · test write", Iops, Mean, "58.1k", 58_100.0),
-    ], &["left out, because minimum, mean and maximum cannot all be true", "total latency"]),
+    ], &["because minimum, mean and maximum contradict each other", "total latency"]),
     ("fio-3.21-rate-iops-300.txt", "fio 3.21", Some("2022-05-01T19:29:21"), &[
         ("RND 4 KiB Q1 T1 · mytest write", Iops, Mean, "300", 300.0),
         ("RND 4 KiB Q1 T1 · mytest write", Rate, Mean, "1200", 1200.0 * KIB),
-    ], &["offered operations at a fixed rate (rate_iops=300)"]),
+    ], &["issued operations at a fixed rate (rate_iops=300)"]),
     ("fio-3.25-pi-four-jobs-progress.txt", "fio 3.25", Some("2022-04-27T22:01:57"), &[
         ("SEQ 1 MiB Q64 T4 · fio-rand-read-sequential read", Rate, Mean, "397", 397.0 * KIB * KIB),
         ("SEQ 1 MiB Q64 T4 · fio-rand-read-sequential read", Latency, Mean, "634.65", 634.65e6),
@@ -84,7 +84,7 @@ const READ: &[Case] = &[
         ("sdd flush", Iops, Highest, "1.52", 1.52),
         ("sdd flush", Iops, Lowest, "1.32", 1.32),
         ("sdq read", Rate, Mean, "2221.93", 2221.93 * KIB),
-    ], &["listed in 1 of 2 intervals: sdq; its figures are of these intervals alone"]),
+    ], &["listed in 1 of 2 intervals: sdq; its figures cover only these intervals"]),
     ("iostat-xs-one-device.txt", "iostat", Some("2020"), &[
         ("sdb all", Rate, Highest, "22.60", 22.6 * KIB),
         ("sdb all", Rate, Lowest, "0.00", 0.0),
@@ -94,7 +94,7 @@ const READ: &[Case] = &[
         ("sequential, file 102400 kB, record 16384 kB write", Rate, Mean, "78283", 78_283.0 * KIB),
         ("sequential, file 102400 kB, record 4 kB read", Rate, Mean, "1926436", 1_926_436.0 * KIB),
         ("random, file 102400 kB, record 512 kB write", Rate, Mean, "80289", 80_289.0 * KIB),
-    ], &["whether the system did is not in the text"]),
+    ], &["does not show whether the system supported it"]),
     ("iozone-throughput-children-parent.txt", "iozone", Some("2016-05-30T10:37:31"), &[
         ("initial writers write", Rate, Sum, "277843.78", 277_843.78 * KIB),
         ("rewriters write", Rate, Sum, "649932.06", 649_932.06 * KIB),
@@ -141,12 +141,12 @@ const READ: &[Case] = &[
     ], &["single report", "since its import", "powers of 1024"]),
 ];
 
-/// Files that are refused: the words that the error has.
+/// Refused files, with the words of the error.
 const REFUSED: &[(&str, &[&str])] = &[
-    ("bcc-biosnoop-junk.txt", &["has not the columns of its header"]),
-    ("bcc-ext4slower.txt", &["the output of ext4slower", "no rate and no percentile"]),
+    ("bcc-biosnoop-junk.txt", &["do not match its header"]),
+    ("bcc-ext4slower.txt", &["the output of ext4slower", "neither a rate nor percentiles"]),
     ("cifsiostat.json", &["the output of cifsiostat JSON", "network file systems"]),
-    ("pidstat-d.txt", &["the output of pidstat", "about processes"]),
+    ("pidstat-d.txt", &["the output of pidstat", "describes processes"]),
     (
         "smartctl-usb-bridge.json",
         &["the output of smartctl JSON", "SanDisk pSSD", "link 3.0 Gb/s of 6.0 Gb/s"],
@@ -232,7 +232,7 @@ fn idle_intervals_are_points_of_zero() {
     let run = runs("iostat-2010-z-idle-intervals.txt").remove(0);
     let series = &cell(&run, "sdb write").series[0];
     assert_eq!(series.points, [(0.0, 0.0), (1.0, 890.37 * 512.0)]);
-    // A latency of an interval without operations does not exist.
+    // An interval without operations has no latency.
     let text = "Device r/s w/s rkB/s wkB/s r_await\nsda 9.00 9.00 9.00 9.00 9.00\nsdb 9.00 9.00 9.00 9.00 9.00\n\n\
                 Device r/s w/s rkB/s wkB/s r_await\nsda 1.00 2.00 3.00 4.00 5.00\n\n\
                 Device r/s w/s rkB/s wkB/s r_await\nsdb 1.00 2.00 3.00 4.00 5.00\n\n";
@@ -240,7 +240,7 @@ fn idle_intervals_are_points_of_zero() {
     let read = cell(&run, "sda read");
     assert_eq!(figure(read, Rate, Lowest).value, 0.0);
     assert_eq!(figure(read, Latency, Mean).printed, "5.00");
-    // A row of zeros: the tool does not leave idle devices out.
+    // A row of zeros: the tool does not omit idle devices.
     let with_zeros = text.replacen("sdb 1.00 2.00 3.00 4.00", "sdb 0.00 0.00 0.00 0.00", 1);
     let run = import("a.txt", with_zeros.as_bytes()).unwrap().remove(0);
     assert_eq!(figure(cell(&run, "sda read"), Rate, Mean).printed, "3.00");
@@ -288,7 +288,7 @@ fn a_latency_that_contradicts_itself_goes_with_its_percentiles() {
         run.cells[0].imported.as_ref().unwrap().figures.iter().filter(|one| one.quantity == Latency);
     let printed: Vec<&str> = latencies.map(|figure| figure.printed.as_str()).collect();
     assert_eq!(printed, ["35.12", "31", "41", "2.01"]);
-    let remark = run.notices.iter().find(|notice| notice.text.en.contains("cannot all be true")).unwrap();
+    let remark = run.notices.iter().find(|notice| notice.text.en.contains("contradict each other")).unwrap();
     assert!(remark.text.en.contains("completion latency") && !remark.text.en.contains("total"), "{remark:?}");
     let sound = text.replace("min=90", "min=30").replace("max=40", "max=140");
     let run = import("a.txt", sound.as_bytes()).unwrap().remove(0);
@@ -298,7 +298,7 @@ fn a_latency_that_contradicts_itself_goes_with_its_percentiles() {
     );
 }
 
-/// Lines in the form of Alibaba's traces of 2020.
+/// Lines in the format of Alibaba's traces of 2020.
 const ALIBABA: &str =
     "0,R,4096000,4096,1577808000000046\n1,W,8192,77824,1577808000000426\n0,R,4100096,4096,1577808000000809\n";
 
@@ -373,7 +373,7 @@ fn a_size_of_zero_is_the_whole_target() {
             .iter()
             .all(|step| step.pattern == Pattern::Permutation && step.end.time_ns == Some(30_000_000_000))
     );
-    // The global size is undone by a job's own 0.
+    // A job's own 0 overrides the global size.
     let own = "[global]\nsize=1g\n[a]\nsize=0\nfilename=/dev/x\n";
     let job = read_fio_job("a.fio", own, &NoSurroundings).unwrap();
     assert!(matches!(&job.profile.steps[0], Step::Io(step) if step.span_bytes.is_none()));

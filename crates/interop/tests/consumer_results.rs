@@ -1,4 +1,4 @@
-//! Results of consumer tools, read: exact figures of every version and form.
+//! Import of results of consumer tools: exact figures of every version and format.
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::record::{Cell, Measure};
@@ -33,7 +33,7 @@ fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() <= expected.abs() * 1e-12, "{value} is not {expected}");
 }
 
-/// Direction, label, printed rate, printed IOPS and printed latency of every cell.
+/// Returns direction, label, printed rate, printed IOPS and printed latency of every cell.
 fn table(run: &ImportedRun) -> Vec<String> {
     run.cells
         .iter()
@@ -86,7 +86,7 @@ fn cdm_3_is_read() {
     assert_eq!((imported_cell.sequential, imported_cell.read_percent), (Some(false), None));
     near(figure(cell, Quantity::Rate, PrintedStatistic::Highest).value, 41_722_000.0);
     near(figure(cell, Quantity::Iops, PrintedStatistic::Highest).value, 10186.0);
-    // What version 3 does not print is absent.
+    // Values that version 3 does not print are absent.
     assert_eq!((imported(&run.cells[0]).block_bytes, imported(&run.cells[0]).iodepth), (None, None));
 }
 
@@ -132,9 +132,10 @@ fn cdm_8_leaves_out_tests_that_were_not_run() {
     let run = run("cdm-8.0.1-partial.txt");
     assert_eq!(run.cells.len(), 4);
     assert!(run.cells.iter().all(|cell| cell.direction == Some(Direction::Read)));
-    assert!(
-        run.notices.iter().any(|notice| notice.text.en.starts_with("results left out: 4, printed as 0,"))
-    );
+    assert!(run.notices.iter().any(|notice| notice.text.en.starts_with(
+        "4 results were skipped, because they \
+            are printed as 0,"
+    )));
     assert_eq!(run.origin.profile.as_deref(), Some("cdm-8"));
     assert_eq!(fact(&run, "Comment"), Some("RND と SEQ: 読み取りだけ"));
     assert_eq!(fact(&run, "Mode"), Some("[Admin]"));
@@ -210,7 +211,7 @@ fn kdiskmarks_unit_is_corrected() {
     assert_eq!(run.cells.len(), 11);
     let rate = figure(&run.cells[0], Quantity::Rate, PrintedStatistic::Mean);
     near(rate.value, 508.897 * 1.024 * 1e6);
-    // The IOPS beside it tell that the correction is right: 497.0 of 1 MiB.
+    // The IOPS confirm the correction: 497.0 of 1 MiB.
     assert!((rate.value / (497.0 * 1_048_576.0) - 1.0).abs() < 1e-4);
     assert_eq!((rate.printed.as_str(), rate.unit_printed.as_str()), ("508.897", "MB/s"));
     near(rate.correction.as_ref().unwrap().factor, 1.024);
@@ -223,7 +224,7 @@ fn kdiskmarks_unit_is_corrected() {
     );
     assert_eq!(run.origin.measured_at.as_deref(), Some("2024-08-24T16:10:33"));
     assert_eq!(fact(&run, "Flexible I/O Tester"), Some("fio-3.36"));
-    // A mix is no total: it meets no other tool's, and a remark says so.
+    // The figure of a mix is not a total: it is not compared with other tools, and a note says so.
     assert_eq!(
         (run.cells[10].direction, imported(&run.cells[10]).read_percent),
         (Some(Direction::Mix), None)
@@ -299,7 +300,7 @@ fn dd_lines_are_cells() {
     assert_eq!(progress.cells.len(), 1);
     near(figure(&progress.cells[0], Quantity::Rate, PrintedStatistic::Mean).value, 368e6);
     let series = &imported(&progress.cells[0]).series[0];
-    // With conv=fdatasync dd runs two lines into one; of it nothing is taken.
+    // With conv=fdatasync, dd prints two lines as one, which is ignored.
     assert_eq!((series.axis, series.points.len()), (SeriesAxis::Time, 4));
     assert_eq!(series.points[1], (1e9, 411e6));
     let japanese = run("dd-gnu-japanese.txt");
@@ -387,7 +388,7 @@ fn hd_tune_and_as_ssd_are_read() {
     assert_eq!(iops.origin.measured_at.as_deref(), Some("2024-11-28T14:20:40"));
     assert_eq!(table(&iops)[0], "read Sequential | 178,98");
     near(figure(&iops.cells[0], Quantity::Iops, PrintedStatistic::Mean).value, 178.98);
-    // The unit is right: both forms tell the same.
+    // The unit is right: both formats agree.
     let rate = figure(&mb.cells[2], Quantity::Rate, PrintedStatistic::Mean).value;
     assert!((rate / 4096.0 / 12690.0 - 1.0).abs() < 1e-3);
 }
@@ -402,7 +403,7 @@ fn damage_is_shown_with_its_line() {
     assert!(place.text.contains("2302.114 GB"));
     let nothing = text.replace("3479.812", "0.000").replace("2302.114", "0.000");
     let nothing = nothing.replace("611.334", "0.000").replace("50.127", "0.000");
-    assert!(import("n.txt", nothing.as_bytes()).unwrap_err().to_string().contains("nothing was measured"));
+    assert!(import("n.txt", nothing.as_bytes()).unwrap_err().to_string().contains("no test was run"));
 }
 
 #[test]
@@ -410,12 +411,12 @@ fn what_nobody_knows_names_the_nearest_kind_and_what_is_missing() {
     let error = import("/tmp/letter.txt", b"Dear all,\nCrystalDiskMark 8 is a program.\n").unwrap_err();
     assert_eq!(error.kind(), kurabe_core::ErrorKind::Import);
     let what = &error.what().en;
-    assert!(what.contains("nearest kind is CrystalDiskMark text") && !what.contains('\n'), "{what}");
+    assert!(what.contains("most similar kind is CrystalDiskMark text") && !what.contains('\n'), "{what}");
     assert!(what.contains("no result line follows"), "{what}");
     assert!(error.what().ja.contains("結果の行がありません"));
     assert!(error.remedy_text().is_some());
     let letter = import("letter.txt", b"Dear all,\nit is fast.\n").unwrap_err();
-    assert!(letter.what().en.contains("no tool that it knows is named"), "{letter}");
+    assert!(letter.what().en.contains("does not name a known tool"), "{letter}");
     let of_name = import("iostat-1.log", b"avg: 5\n").unwrap_err();
     assert!(of_name.what().en.contains("iostat text: no line holds iostat's columns"), "{of_name}");
 }

@@ -1,4 +1,4 @@
-//! Job files that kurabe writes, read and run by the real fio: needs fio; says so when it is not there.
+//! Job files written by kurabe, read and run by the real fio. Skipped without fio.
 
 use crate::export_support::{cell, engine, imported, printed, record, workload};
 use kurabe_core::Lang;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs fio in a directory; `None` if there is none.
+/// Runs fio in a directory. `None` if fio is not installed.
 fn fio(directory: &Path, arguments: &[&str]) -> Option<std::process::Output> {
     let run = Command::new("fio").args(arguments).current_dir(directory).stdin(Stdio::null()).output();
     if run.is_err() {
@@ -28,7 +28,7 @@ fn jobs_of(record: &RunRecord) -> String {
     export(std::slice::from_ref(record), ExportFormat::Fio, Lang::En).expect("a job file")
 }
 
-/// A run in a directory with one cell for each workload.
+/// Returns a run in a directory with one cell for each workload.
 fn run_of(directory: &Path, workloads: &[Workload]) -> RunRecord {
     let cells = workloads.iter().enumerate().map(|(index, workload)| {
         let direction = match workload.read_percent {
@@ -42,7 +42,7 @@ fn run_of(directory: &Path, workloads: &[Workload]) -> RunRecord {
     record(path, TargetKind::Directory, Statistic::Best, cells.collect())
 }
 
-/// Workloads that together use every option.
+/// Returns workloads that together use every option.
 fn all_options() -> Vec<Workload> {
     let blocks = |sizes: &[(u32, u32)]| {
         sizes
@@ -127,7 +127,7 @@ fn fio_takes_every_job_file() {
 
 #[test]
 fn fio_refuses_what_it_should() {
-    // That the test above can fail: fio's parser does mind.
+    // Shows that the test above can fail: fio's parser rejects unknown options.
     let directory = tempfile::tempdir().expect("a directory");
     let jobs = jobs_of(&run_of(directory.path(), &[workload()])).replace("numjobs=", "nmujobs=");
     std::fs::write(directory.path().join("jobs.fio"), jobs).expect("a file");
@@ -135,7 +135,7 @@ fn fio_refuses_what_it_should() {
     assert!(!output.status.success());
 }
 
-/// What fio did, by the names of its jobs: reads, bytes read, writes, bytes written.
+/// Returns fio's results by the names of its jobs: reads, bytes read, writes, bytes written.
 fn done(directory: &Path, jobs: &str) -> Option<BTreeMap<String, [u64; 4]>> {
     std::fs::write(directory.join("jobs.fio"), jobs).expect("a file");
     let output = fio(directory, &["--output-format=json", "jobs.fio"])?;
@@ -152,7 +152,7 @@ fn done(directory: &Path, jobs: &str) -> Option<BTreeMap<String, [u64; 4]>> {
             of("write", "total_ios"),
             of("write", "io_bytes"),
         ];
-        // Sections of one cell are numbered behind a comma.
+        // Sections of one cell are numbered after a comma.
         let name = job["jobname"].as_str().expect("a name").split(',').next().unwrap_or_default().to_owned();
         sums.entry(name).or_default().iter_mut().zip(counts).for_each(|(sum, counts)| *sum += counts);
     }
@@ -204,7 +204,7 @@ fn fio_does_as_many_operations_as_the_workload_says() {
     }
 }
 
-/// The blocks that fio leaves after one pass of writes.
+/// Returns the blocks that fio leaves after one pass of writes.
 fn written(data: Data, block_bytes: u32) -> Option<Vec<Vec<u8>>> {
     let directory = tempfile::tempdir().expect("a directory");
     let block_sizes = vec![BlockSize { size_bytes: block_bytes, weight: 1 }];
@@ -300,7 +300,8 @@ fn other_tools_get_a_command_line_or_a_reason() {
     let jobs = jobs_of(&run_of(Path::new("/x"), std::slice::from_ref(&random)));
     let diskspd = "# diskspd -b4K -o32 -t16 -r -w0 -Sb -d5 -W0 -z0 -L -c4M kurabe-diskspd-test.dat\n";
     assert!(jobs.contains(diskspd), "{jobs}");
-    let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat '/x/kurabe-fio-test'";
+    let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat \
+        '/x/kurabe-fio-test'";
     assert!(jobs.contains(elbencho), "{jobs}");
     let zipf = Workload { pattern: Pattern::Zipf { exponent: 1.1 }, ..random };
     let jobs = jobs_of(&run_of(Path::new("/x"), &[zipf]));
@@ -316,7 +317,8 @@ fn no_line_has_a_place_that_is_left_to_fill_in() {
     assert_eq!(left, [""; 0]);
 }
 
-/// Reads in order through the page cache: of 2 MiB again and again, and of the whole once, as hdparm does.
+/// Returns sequential reads through the page cache, as hdparm does: of 2 MiB repeatedly, and of the
+/// whole once.
 fn as_hdparm(directory: &Path) -> RunRecord {
     let time_ns = Some(50_000_000);
     let whole = Workload {
@@ -356,7 +358,7 @@ fn an_imported_cell_becomes_a_job_with_what_is_known() {
     for line in ["rw=randread", "bs=4096", "iodepth=32", "numjobs=16", "norandommap=1"] {
         assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
-    assert!(jobs.contains("are not known"), "{jobs}");
+    assert!(jobs.contains("are unknown"), "{jobs}");
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
     if let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) {

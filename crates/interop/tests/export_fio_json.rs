@@ -1,4 +1,4 @@
-//! fio's layout of results: what kurabe reads of its own is what it wrote, and every key that fio itself writes is there.
+//! fio's layout of results: kurabe reads back what it wrote, and every key that fio writes exists.
 
 use crate::export_support::{cell, record, workload};
 use kurabe_core::Lang;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// A second of 1,000 reads of 4 KiB, a hundred of which took 4 ms and the others 1 ms.
+/// Returns a second of 1,000 reads of 4 KiB, a hundred of which took 4 ms and the others 1 ms.
 fn run() -> RunRecord {
     let latency = LatencyRecord {
         count: 1000,
@@ -65,7 +65,7 @@ fn figures_stand_where_readers_of_fio_look() {
 fn the_terse_line_has_fios_fields() {
     let line = export(&[run()], ExportFormat::FioTerse, Lang::En).expect("a line");
     let fields: Vec<&str> = line.trim_end().split(';').collect();
-    // Scripts take rates of reads and writes by their places.
+    // Scripts read the rates by their positions.
     assert_eq!(
         (fields[2], fields[6], fields[7], fields[47], fields[48]),
         ("db reads", "4000", "1000", "0", "0")
@@ -79,7 +79,7 @@ fn the_terse_line_has_fios_fields() {
     };
     let by_fio = String::from_utf8_lossy(&output.stdout);
     let of_fio: Vec<&str> = by_fio.trim_end().split(';').collect();
-    // Behind them fio tells of the disks.
+    // After them, fio prints statistics of the disks.
     assert!(
         of_fio.len() >= fields.len() && fields.len() == 121,
         "{} of {}: {by_fio}",

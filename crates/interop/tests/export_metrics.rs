@@ -1,4 +1,4 @@
-//! The figures of a run as programs take them that watch figures over time.
+//! Figures of a run for programs that monitor them over time.
 
 use crate::export_support::{measured, on_model, printed, record, workload};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
@@ -8,7 +8,8 @@ use kurabe_core::{Lang, workload::Direction};
 use kurabe_interop::{ExportFormat, export};
 use serde_json::Value;
 
-/// Reads of 100 and 140 MB/s, whose best and mean are not the same; a cell of the same name; and one that a tool printed.
+/// Returns reads of 100 and 140 MB/s, whose best and mean differ; a cell with the same name; and a cell
+/// printed by a tool.
 fn run() -> RunRecord {
     let reads = |label: &str| {
         measured(label, Direction::Read, workload(), &[(100_000_000, 80_000), (140_000_000, 40_000)])

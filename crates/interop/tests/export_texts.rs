@@ -1,4 +1,4 @@
-//! CrystalDiskMark's text and CSV that kurabe writes.
+//! CrystalDiskMark's text and CSV written by kurabe.
 
 use crate::export_support::{cell, imported, measured, on_model, ops, printed, record, repetition, workload};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
@@ -15,7 +15,7 @@ fn blocks(size_bytes: u32, pattern: Pattern, iodepth: u32) -> Workload {
     Workload { block_sizes: vec![BlockSize { size_bytes, weight: 1 }], pattern, iodepth, ..workload() }
 }
 
-/// A run with cells of every kind.
+/// Returns a run with cells of every kind.
 fn every_kind(statistic: Statistic) -> RunRecord {
     let sequential = blocks(1 << 20, Pattern::Sequential, 8);
     let random = blocks(4096, Pattern::Random, 32);
@@ -130,7 +130,7 @@ fn what_is_written_as_crystaldiskmark_writes_it_is_read_back_the_same() {
     }
 }
 
-/// The fields of CSV, taken apart as RFC 4180 says.
+/// Returns the fields of CSV, parsed according to RFC 4180.
 fn table(csv: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field, mut inside) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = csv.chars().peekable();
@@ -150,7 +150,7 @@ fn table(csv: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The values of a column in the lines of a step.
+/// Returns the values of a column in the lines of a step.
 fn column(rows: &[Vec<String>], step: &str, name: &str) -> Vec<String> {
     let at = |name: &str| rows[0].iter().position(|column| column == name).expect("a column");
     rows.iter().skip(1).filter(|row| row[at("step")] == step).map(|row| row[at(name)].clone()).collect()
@@ -245,7 +245,7 @@ proptest! {
         }
         let csv = table(&text_of(&run, ExportFormat::Csv));
         prop_assert!(csv.iter().all(|row| row.len() == csv[0].len()));
-        // A formula is led by an apostrophe.
+        // A formula gets a leading apostrophe.
         let is_led = words.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let field = csv[1][1].strip_prefix('\'').filter(|_| is_led).unwrap_or(&csv[1][1]);
         prop_assert_eq!(field, shown::line(&words));
@@ -254,10 +254,13 @@ proptest! {
 
 #[test]
 fn scores_and_ratios_follow_the_cells() {
-    let source = "schema = 1\nname = \"a\"\ntitle = { en = \"a\", ja = \"a\" }\nsource = \"none\"\nstatistic = \"mean\"\n\
-                  [rules]\nsize = \"1 GiB\"\nruns = 2\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\ndata = \"random\"\n\
-                  [[step]]\nkind = \"copy\"\nid = \"c\"\nchunk = \"64 KiB\"\n\
-                  [[derived]]\nlabel = { en = \"DelayRatio\", ja = \"遅延倍率\" }\nformula = \"c.within.s / c.to_memory.s\"\n";
+    let source = "schema = 1\nname = \"a\"\ntitle = { en = \"a\", ja = \"a\" }\nsource = \"none\"\n\
+        statistic = \"mean\"\n\
+        [rules]\nsize = \"1 GiB\"\nruns = 2\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\n\
+        data = \"random\"\n\
+        [[step]]\nkind = \"copy\"\nid = \"c\"\nchunk = \"64 KiB\"\n\
+        [[derived]]\nlabel = { en = \"DelayRatio\", ja = \"遅延倍率\" }\n\
+        formula = \"c.within.s / c.to_memory.s\"\n";
     let timed = |part: &str, elapsed_ns| Cell {
         workload: None,
         measure: Measure::Duration,
@@ -287,9 +290,9 @@ fn no_export_passes_a_model_off_as_a_measurement() {
             let text = export(std::slice::from_ref(&run), format, lang).unwrap();
             let origin = match format {
                 ExportFormat::Fio | ExportFormat::CdmText => words,
-                // A line of figures and of nothing else.
+                // A line that contains only figures.
                 ExportFormat::FioTerse => "kurabe-",
-                // What is for programs has no language.
+                // Output for programs has no language.
                 _ => "modelled",
             };
             assert!(text.contains(origin), "{format:?}: {text}");

@@ -1,6 +1,6 @@
-//! docs/fio.md tells what the table of fio's options says.
+//! Check of docs/fio.md against the table of fio's options.
 //!
-//! To write its tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main fio_page`
+//! To rewrite its tables: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main fio_page`
 
 use crate::generated_page;
 use kurabe_core::Lang;

@@ -1,6 +1,7 @@
-//! A part of a page in docs/ that is made of the code.
+//! Parts of pages in docs/ that are generated from the code.
 
-/// That the part between two marks of a page is this; `KURABE_WRITE_DOCS=1` writes it anew. `test` is the module that asks.
+/// Asserts that the part between two marks of a page is this text. `KURABE_WRITE_DOCS=1` rewrites it.
+/// `test` is the calling module.
 pub fn holds(path: &str, [begin, end]: [&str; 2], generated: &str, test: &str) {
     let page = std::fs::read_to_string(path).expect("the page");
     let (head, rest) = page.split_once(begin).expect("the mark before the part");

@@ -1,26 +1,27 @@
-//! Files that nobody's tool wrote: huge, deep, repeated, cut, in no encoding.
+//! Files that no tool wrote: huge, deep, repeated, truncated, without an encoding.
 //!
-//! The model: each tool's file is grown, with as many jobs, devices, tests or rows as fit. A reader whose time grows faster
-//! than the file exceeds the limit here, which is ample for any other. The unit of the limit is the time of plain work on as
-//! many bytes by the same thread, measured next to each import, so the speed of the machine cancels out. Both are times of the thread on
-//! a processor, so other programs that run don't count.
+//! The model: each tool's file is grown to as many jobs, devices, tests or rows as fit. A reader whose
+//! time grows faster than the file exceeds the limit, which is ample for any other reader. The unit of
+//! the limit is the time of simple work on the same number of bytes by the same thread, measured next
+//! to each import, so the speed of the machine cancels out. Both are CPU times of the thread, so other
+//! programs do not count.
 
 use kurabe_core::words::Keyword;
 use kurabe_interop::{ImportedRun, TraceFormat, import, read_trace};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Most time of an import, in units of `plain_work`: several times what any of these files needs, far less than a quadratic
-/// reader needs.
+/// Maximum time of an import, in units of `plain_work`: several times the need of any of these files,
+/// far less than the need of a quadratic reader.
 const LIMIT: f64 = 60.0;
-/// Only a reader that is over the limit each time is too slow: an interrupt, or a neighbour in the processor's caches, is
-/// not there each time.
+/// A reader is too slow only if it exceeds the limit each time. An interrupt, or cache pressure from
+/// another process, does not occur each time.
 const TRIES: usize = 4;
 
-/// How large the files are, in bytes.
+/// Size of the files in bytes.
 const SIZE: usize = 1 << 18;
 
-/// Lines up to the size.
+/// Returns lines up to the size.
 fn grown(head: &str, line: impl Fn(usize) -> String, tail: &str) -> String {
     let mut text = head.to_owned();
     for number in 0.. {
@@ -37,13 +38,14 @@ fn fixture(name: &str) -> String {
     String::from_utf8(std::fs::read(path).unwrap()).unwrap()
 }
 
-/// What this thread has spent on a processor; nothing where the kernel does not tell, so that the limit does not hold.
+/// Returns the CPU time of this thread. Zero if the kernel does not report it, so that the limit does
+/// not apply.
 fn processor_time() -> Duration {
     let words = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(words.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
 }
 
-/// Work that is linear in the size of the files: the words of four of them are sorted into a map.
+/// Does work that is linear in the size of the files: it sorts the words of four of them into a map.
 fn plain_work() {
     let text = "figure 12 of a line in a file, and what it is\n".repeat(4 * SIZE / 46);
     let mut counts = std::collections::BTreeMap::new();
@@ -51,7 +53,7 @@ fn plain_work() {
     assert!(counts["figure"] > 100);
 }
 
-/// Does something within the limit.
+/// Runs a function within the limit.
 fn in_time<T>(name: &str, mut work: impl FnMut() -> T) -> T {
     let mut ratios = Vec::new();
     for _ in 0..TRIES {
@@ -61,7 +63,7 @@ fn in_time<T>(name: &str, mut work: impl FnMut() -> T) -> T {
         plain_work();
         let ended = processor_time();
         let ratio = (between - begun).as_secs_f64() / (ended - between).as_secs_f64();
-        // No unit: the kernel does not count.
+        // Without a unit, the kernel does not report CPU times.
         if !ratio.is_finite() || ratio < LIMIT {
             return done;
         }
@@ -70,7 +72,7 @@ fn in_time<T>(name: &str, mut work: impl FnMut() -> T) -> T {
     panic!("{name}: {ratios:?} times the time of plain work, {LIMIT} at most");
 }
 
-/// Imports within the limit; figures must be sound.
+/// Imports within the limit. Figures must be valid.
 fn within_limit(name: &str, bytes: &[u8]) -> Option<Vec<ImportedRun>> {
     let read = in_time(name, || import(name, bytes));
     let runs = read.ok()?;
@@ -281,7 +283,7 @@ fn bytes_that_are_no_file_of_a_tool() {
             assert!(read_trace("no trace", bytes, format).is_err());
         }
     }
-    // Letters of Japanese in either old encoding, and a heading that is cut in a letter.
+    // Japanese letters in both old encodings, and a heading truncated within a letter.
     for text in [&b"\x93\xfa\x96\x7b : CrystalDiskMark"[..], b"\xc6\xfc\xcb\xdc\xb8\xec", b"\x93"] {
         assert!(within_limit("letters", text).is_none());
     }

@@ -1,7 +1,9 @@
-//! Laws that hold for every importer and any bytes, checked over all fixtures whole, cut and changed.
+//! Laws that hold for every importer and any bytes, checked over all fixtures complete, truncated and
+//! changed.
 //!
-//! Nothing panics. A figure that is read was printed: its characters stand in the file, its value is finite and not
-//! negative. GNOME Disks' files are binary and store no figure; there the value must lie between the samples.
+//! No input panics. A figure was printed: its characters occur in the file, and its value is finite and
+//! not negative. GNOME Disks' files are binary and contain no summary; there the value must be between
+//! the samples.
 
 use kurabe_core::Lang;
 use kurabe_core::imported::PrintedFigure;
@@ -12,7 +14,7 @@ use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Name and bytes of every fixture that is a result, whoever wrote its importer.
+/// Name and bytes of every fixture that is a result, for all importers.
 static FIXTURES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut paths = Vec::new();
@@ -37,21 +39,22 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The file's text, as far as it is one, for a look-up of printed characters.
+/// Returns the file's text, if possible, for the search of printed characters.
 fn text_of(bytes: &[u8]) -> String {
     let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     if is_utf16 || bytes.iter().filter(|byte| **byte == 0).count() * 3 > bytes.len() {
-        // Characters of figures are ASCII: the zeros between them say nothing.
+        // Figures consist of ASCII characters, so the zeros between them can be removed.
         return bytes.iter().filter(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
     }
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Units of bytes with decimal names; what a tool means by another number of bytes is a correction.
+/// Byte units with decimal names. If a tool uses such a name for another number of bytes, this is a
+/// correction.
 const DECIMAL_UNITS: [(&str, f64); 6] =
     [("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("kilobytes", 1e3)];
 
-/// Returns whether the characters of a figure are a number of the text, and no part of another one.
+/// Returns whether the characters of a figure are a number in the text, and not part of another one.
 fn is_printed(text: &str, figure: &PrintedFigure) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     let printed = figure.printed.as_str();
@@ -77,7 +80,7 @@ fn check_figure(figure: &PrintedFigure, text: Option<&str>, file: &str) {
     }
     let unit = &figure.unit_printed;
     let decimal = DECIMAL_UNITS.iter().find(|(name, _)| unit.starts_with(name)).map(|(_, bytes)| *bytes);
-    // GNOME Disks stores samples, of which the figure is made.
+    // GNOME Disks stores samples, from which the figure is computed.
     let decimal = decimal.filter(|_| text.is_some());
     if let (Some(bytes), Ok(number)) = (decimal, figure.printed.replace(',', ".").parse::<f64>())
         && (figure.value - number * bytes).abs() > figure.value * 1e-9
@@ -116,7 +119,7 @@ fn check_run(run: &ImportedRun, text: &str, file: &str) {
     }
 }
 
-/// Imports, checks what comes, and says whether something came.
+/// Imports bytes and checks the result. Returns whether there was one.
 fn law(name: &str, bytes: &[u8]) -> bool {
     match import(name, bytes) {
         Ok(runs) => {
@@ -137,7 +140,7 @@ fn law(name: &str, bytes: &[u8]) -> bool {
     }
 }
 
-/// Fixtures that are there to be refused carry it in their names.
+/// Returns whether a fixture must be refused, which its name shows.
 fn is_bad(name: &str) -> bool {
     ["broken", "damaged", "error", "invalid", "truncated"].iter().any(|word| name.contains(word))
 }
@@ -198,7 +201,8 @@ fn damaged_fixtures_keep_the_laws() {
     }
 }
 
-/// A text as terminals, mails, forums and editors change it; figures that are still read must be numbers of the original.
+/// Returns a text as terminals, mail programs, forums and editors change it. Figures that are still
+/// read must be numbers of the original.
 fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let put = |before: &str, after: &str| -> Vec<u8> {
         text.lines().flat_map(|line| format!("{before}{line}{after}\n").into_bytes()).collect()
@@ -225,7 +229,7 @@ fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Changes after which everything is read as before.
+/// Changes that must not affect the import.
 const LOSSLESS: [&str; 5] = ["colours", "Windows' line ends", "UTF-16", "quoted", "bars"];
 
 #[test]
@@ -251,7 +255,8 @@ fn texts_that_were_pasted_have_no_figure_that_was_not_printed() {
     }
 }
 
-/// Files of tables that are read whole: quotation marks before their lines make other files of them.
+/// Returns whether a file is a table that is read as a whole: quotation marks before its lines change
+/// its meaning.
 fn is_whole(name: &str) -> bool {
     [".csv", ".tsv", ".xml", "ioping-raw", "ioping.json", "gnome-disks"]
         .iter()

@@ -1,5 +1,5 @@
-//! Job files that kurabe writes are read again as the same work, and what it accepts the real fio accepts: needs fio for the
-//! latter; says so when it is not there.
+//! Job files written by kurabe are read back as the same work, and accepted job files are also accepted
+//! by the real fio. The latter needs fio, and is skipped without it.
 
 use crate::export_support::{cell, engine, record, workload};
 use kurabe_core::Lang;
@@ -13,10 +13,9 @@ use kurabe_interop::{ExportFormat, NoSurroundings, export, fio_log, read_fio_job
 use kurabe_testkit::needs::skip;
 use std::process::{Command, Stdio};
 
-/// Span of the target.
 const SPAN_BYTES: u64 = 4 << 20;
 
-/// A run in a directory with a cell for each workload, through io_uring.
+/// Returns a run in a directory with a cell for each workload, through io_uring.
 fn run_of(workloads: &[Workload]) -> RunRecord {
     run_through("io_uring", workloads)
 }
@@ -39,7 +38,7 @@ fn written(run: &RunRecord) -> String {
     export(std::slice::from_ref(run), ExportFormat::Fio, Lang::En).expect("a job file")
 }
 
-/// The workloads of a profile on such a target.
+/// Returns the workloads of a profile on such a target.
 fn workloads(profile: &Profile) -> Vec<Workload> {
     profile.tasks(profile.rules.size_bytes).iter().filter_map(|task| task.workload().cloned()).collect()
 }
@@ -48,10 +47,9 @@ fn zone(access_percent: u8, span_percent: u8) -> AccessZone {
     AccessZone { access_percent, span_percent }
 }
 
-/// Zones that are skipped in part.
 const SKIPPED: Pattern = Pattern::Strided { run_bytes: Some(65536), gap_bytes: 131_072 };
 
-/// Workloads that fio's jobs can say exactly.
+/// Returns workloads that fio's jobs can express exactly.
 fn exact() -> Vec<Workload> {
     let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
     let bytes = End { bytes: Some(2 << 20), ..End::default() };
@@ -127,7 +125,8 @@ fn an_exported_job_read_back_is_the_same_work() {
     let back = workloads(&job.profile);
     assert_eq!(back.len(), all.len());
     for (before, after) in all.iter().zip(back) {
-        // The run has one seed, and fio is told none where offsets ascend; random places are fio's from then on.
+        // The run has one seed, and fio gets none if offsets ascend. Random offsets are fio's from then
+        // on.
         let fio_places = before.fio_places;
         assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before);
     }
@@ -163,7 +162,7 @@ fn what_fio_needs_several_jobs_for_is_one_step_again() {
             assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before, "{name}\n{jobs}");
         }
     }
-    // Who changes the number of jobs by hand gets what the options say.
+    // If a user changes the number of jobs by hand, the options count.
     let changed = written(&run_through("threads", &all[4..5])).replace("numjobs=4", "numjobs=3");
     let job = read_fio_job("job.fio", &changed, &NoSurroundings).expect("a job");
     assert_eq!((workloads(&job.profile)[0].threads, workloads(&job.profile)[0].iodepth), (3, 1));
@@ -188,7 +187,7 @@ fn what_has_another_form_in_fio_is_the_same_work_when_it_is_written_again() {
     assert_eq!(options(&once), options(&again));
 }
 
-/// Whether fio accepts a job file; `None` if there is no fio.
+/// Returns whether fio accepts a job file. `None` without fio.
 fn fio_accepts(source: &str) -> Option<bool> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("job.fio");
@@ -199,7 +198,7 @@ fn fio_accepts(source: &str) -> Option<bool> {
     parsed.ok().map(|output| output.status.success())
 }
 
-/// Lines of a job: values as fio's users write them, and mistakes.
+/// Lines of a job: values as fio users write them, and mistakes.
 const LINES: &[&str] = &[
     "bs=4k",
     "bs=4kB",
@@ -317,7 +316,7 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
     match fio_accepts(&all) {
         None => skip("fio is not installed"),
         Some(true) => {}
-        // What is read here is no nonsense to fio.
+        // Lines that kurabe accepts are valid for fio.
         Some(false) => {
             let is_nonsense = |line: &&&&str| fio_accepts(&job(line)) != Some(true);
             panic!("fio refuses {:?}", lines.iter().filter(is_nonsense).collect::<Vec<_>>());

@@ -1,8 +1,9 @@
-//! What importing a file costs, in bytes and allocations: files of every kind, some of them hostile.
+//! Memory use of imports, in bytes and allocations, for files of every kind, including hostile ones.
 //!
-//! The model: an allocator counts what the thread holds, the most that it held, and how often it allocated. For each kind of
-//! file the most is compared with the length of the file, and the number of allocations with that of a file of half the length. Nothing is
-//! timed. It is a program of its own, because a program has one allocator.
+//! The model: an allocator counts the memory that the thread holds, its maximum, and the number of
+//! allocations. For each kind of file, the maximum is compared with the length of the file, and the
+//! number of allocations with that of a file of half the length. Nothing is timed. The test is a
+//! separate program, because a program has one allocator.
 
 #![allow(unsafe_code)] // An allocator is unsafe by its trait.
 
@@ -13,7 +14,7 @@ use std::cell::Cell;
 
 /// Bytes beyond the multiple of the file.
 const BASE: usize = 64 << 20;
-/// Most bytes held for each byte of the file, the file itself included.
+/// Maximum bytes for each byte of the file, including the file itself.
 const TIMES: usize = 4;
 
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ thread_local! {
 }
 
 fn change(add: impl Fn(&mut Counts)) {
-    // While a thread ends, its counts are gone.
+    // The counts no longer exist while a thread ends.
     let _ = COUNTS.try_with(|counts| {
         let mut now = counts.get();
         add(&mut now);
@@ -39,25 +40,25 @@ fn change(add: impl Fn(&mut Counts)) {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator as it is; counting allocates nothing.
+// SAFETY: every call is passed unchanged to the system's allocator, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         change(|now| (now.held, now.allocations) = (now.held + layout.size(), now.allocations + 1));
-        // SAFETY: the caller keeps the contract of this function.
+        // SAFETY: the caller fulfils the contract of this function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         change(|now| now.held = now.held.saturating_sub(layout.size()));
-        // SAFETY: the caller keeps the contract of this function.
+        // SAFETY: the caller fulfils the contract of this function.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be there while it moves.
+        // Both blocks can exist during the move.
         change(|now| (now.held, now.allocations) = (now.held + size, now.allocations + 1));
         change(|now| now.held = now.held.saturating_sub(layout.size()));
-        // SAFETY: the caller keeps the contract of this function.
+        // SAFETY: the caller fulfils the contract of this function.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -66,10 +67,10 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 struct Cost {
-    /// Most bytes held, with those of the file.
+    /// Maximum number of bytes, including the file.
     most: usize,
     allocations: usize,
-    /// Cells, or the error.
+    /// Number of cells, or the error.
     read: Result<usize, String>,
 }
 
@@ -83,7 +84,7 @@ fn cost(bytes: &[u8]) -> Cost {
     Cost { most: most + bytes.len(), allocations, read }
 }
 
-/// Head, repeated part and tail of a file, and whether it can be read where it is small.
+/// Head, repeated part and tail of a file, and whether a small one can be read.
 type Shape = (&'static str, String, fn(usize) -> String, &'static str);
 
 fn fixture(name: &str) -> String {
@@ -247,9 +248,9 @@ fn grown((_, head, part, tail): &Shape, length: usize) -> String {
     text + tail
 }
 
-/// Of this length a file of hostile parts needs far more than the base, if it needs too much.
+/// Length at which a file of hostile parts needs far more than the base, if it needs too much.
 const LENGTH: usize = 5 << 20;
-/// Of this length those that are one long text.
+/// Length of files that are one long text.
 const LONG: usize = 24 << 20;
 
 #[test]
@@ -263,7 +264,7 @@ fn no_file_takes_many_times_its_length() {
         (most > BASE + TIMES * text.len()).then_some((shape.0, most >> 20, read))
     };
     let shapes = sampled(shapes(), 12);
-    // Memory is counted by thread.
+    // Memory is counted per thread.
     let failed: Vec<_> = std::thread::scope(|scope| {
         let quarters = shapes.chunks(shapes.len().div_ceil(4));
         let threads: Vec<_> = quarters
@@ -296,7 +297,7 @@ fn a_run_of_24000_jobs_is_read() {
     let latency = "\"clat_ns\":{\"N\":1,\"mean\":5,\"min\":1,\"max\":9,\"stddev\":0},\"iops\":5,\"io_bytes\"";
     let text = text.replace("\"io_bytes\"", latency);
     assert_eq!(cost(text.as_bytes()).read, Ok(JOBS));
-    // As fio writes a job, with all its figures.
+    // A job as fio writes it, with all its figures.
     let whole = fixture("fio3-two-jobs.json");
     let (head, jobs) = whole.split_once("\"jobs\" : [").unwrap();
     let (job, _) = jobs.split_once("\n    },").unwrap();

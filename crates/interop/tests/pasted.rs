@@ -1,4 +1,4 @@
-//! What people paste: several results in one text, and texts that pages, mails and shells have changed.
+//! Pasted text: several results in one text, and texts changed by pages, mails and shells.
 
 use kurabe_core::Lang;
 use kurabe_core::imported::Quantity::{self, Bytes, Duration, Iops, Latency, QueueLength, Rate};
@@ -16,7 +16,7 @@ fn runs(text: &str) -> Vec<ImportedRun> {
     import("pasted.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{}\n{text}", error.render(Lang::En)))
 }
 
-/// Tool, version and main figure of each run.
+/// Returns tool, version and main figure of each run.
 fn tools(text: &str) -> Vec<(String, String)> {
     let figure = |run: &ImportedRun| run.cells[0].imported.as_ref().unwrap().figures[0].printed.clone();
     runs(text).iter().map(|run| (run.origin.tool_name(), figure(run))).collect()
@@ -35,7 +35,7 @@ fn the_texts_of_different_tools_in_one_file_stay_apart() {
     assert_eq!(both.iter().map(cells).collect::<Vec<_>>(), [cells(&alone[0]), cells(&other[0])]);
     assert_eq!(both[0].origin.tool_name(), "CrystalDiskMark 9.0.1");
     assert_eq!(both[1].origin.tool_name(), "KDiskMark 3.3.0");
-    // The other way round, and each twice.
+    // In reverse order, and each twice.
     let names =
         |text: &str| -> Vec<String> { runs(text).iter().map(|run| run.origin.tool.clone()).collect() };
     assert_eq!(names(&format!("{kdm}\n{cdm}\n{kdm}")), ["KDiskMark", "CrystalDiskMark", "KDiskMark"]);
@@ -52,14 +52,18 @@ fn the_texts_of_different_tools_in_one_file_stay_apart() {
 
 #[test]
 fn a_session_of_a_shell_is_as_many_runs_as_tools_ran() {
-    let session = "root@nas:~# hdparm -t /dev/sda\n\n/dev/sda:\n Timing buffered disk reads: 456 MB in  3.01 seconds = 151.45 MB/sec\n\
+    let session = "root@nas:~# hdparm -t /dev/sda\n\n\
+        /dev/sda:\n Timing buffered disk reads: 456 MB in  3.01 seconds = 151.45 MB/sec\n\
         root@nas:~# dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n256+0 records in\n256+0 records out\n\
         268435456 bytes (268 MB, 256 MiB) copied, 2.04 s, 132 MB/s\n\
         root@nas:~# ioping -c 4 /srv\n4 KiB <<< /srv (ext4 /dev/sda1 1.8 TiB): request=1 time=7.26 ms (warmup)\n\
         4 KiB <<< /srv (ext4 /dev/sda1 1.8 TiB): request=2 time=3.98 ms\n\n\
-        --- /srv (ext4 /dev/sda1 1.8 TiB) ioping statistics ---\n1 requests completed in 3.98 ms, 4 KiB read, 251 iops, 1005.0 KiB/s\n\
-        generated 2 requests in 1.01 s, 8 KiB, 1 iops, 7.9 KiB/s\nmin/avg/max/mdev = 3.98 ms / 3.98 ms / 3.98 ms / 0 ns\n\
-        root@nas:~# hdparm -t /dev/sdb\n\n/dev/sdb:\n Timing buffered disk reads: 600 MB in  3.00 seconds = 200.00 MB/sec\n";
+        --- /srv (ext4 /dev/sda1 1.8 TiB) ioping statistics ---\n\
+        1 requests completed in 3.98 ms, 4 KiB read, 251 iops, 1005.0 KiB/s\n\
+        generated 2 requests in 1.01 s, 8 KiB, 1 iops, 7.9 KiB/s\n\
+        min/avg/max/mdev = 3.98 ms / 3.98 ms / 3.98 ms / 0 ns\n\
+        root@nas:~# hdparm -t /dev/sdb\n\n/dev/sdb:\n Timing buffered disk reads: 600 MB in  3.00 seconds \
+        = 200.00 MB/sec\n";
     let expected = [("hdparm", "151.45"), ("dd", "132"), ("ioping", "3.98"), ("hdparm", "200.00")];
     assert_eq!(tools(session), pairs(&expected));
     assert_eq!(runs(session)[2].origin.target.as_deref(), Some("/srv"));
@@ -86,7 +90,7 @@ fn what_cannot_be_read_beside_others_is_named() {
     );
     let terse = format!("{cdm}\n3;fio-3.33;a;0;0;819200;819200;12800;1000;0;0;0.000000;0.000000\n");
     assert!(runs(&terse)[0].notices.iter().any(|notice| notice.text.en.contains("fio's terse text")));
-    // Alone it is the error, with its line.
+    // If it is the only block, its error with the line is the result.
     let error =
         import("a.txt", b"\n/dev/sda:\n Timing buffered disk reads: 456 MB in seconds\n").unwrap_err();
     assert_eq!(error.place().map(|place| place.line), Some(3));
@@ -155,16 +159,16 @@ fn figures_alone_are_of_an_unknown_tool() {
     let one = alone.join("\n");
     let run = runs(&format!("  SSD performance:\n\n{one}\n")).remove(0);
     assert_eq!((run.origin.tool.as_str(), run.cells.len()), ("unknown", runs(&text)[0].cells.len()));
-    assert!(run.notices[0].text.en.contains("no heading"));
+    assert!(run.notices[0].text.en.contains("the heading with the tool's name is missing"));
     assert_eq!(run.cells[0].imported.as_ref().unwrap().figures[0].statistic, Unknown);
-    // Twice under each other: a section that comes again begins another.
+    // Twice below each other: a repeated section begins another result.
     assert_eq!(runs(&format!("{one}\nand the other:\n{one}\n")).len(), 2);
     let three = fixture("consumer/cdm-3.0.1.txt");
     let figures: Vec<&str> =
         three.lines().filter(|line| line.contains(" MB/s") && line.contains(" : ")).collect();
     let figures = figures.join("\n");
     assert_eq!(runs(&format!("A:\n{figures}\nB:\n{figures}\n")).len(), 2);
-    // KDiskMark's form without its version may be of either unit.
+    // KDiskMark's format without its version can have either unit.
     let kdiskmark = fixture("consumer/kdiskmark-3.3.0.txt");
     let alone: Vec<&str> = kdiskmark.lines().skip_while(|line| *line != "[Read]").collect();
     let error = import("a.txt", alone.join("\n").as_bytes()).unwrap_err();
@@ -222,7 +226,7 @@ fn a_job_file_says_how_it_is_run() {
     let refused = "[reads]\nrw=randread\nioengine=rados\n";
     for (name, text) in [("disk.fio", job), ("disk.txt", job), ("disk.fio", refused)] {
         let error = import(name, text.as_bytes()).unwrap_err().render(Lang::En);
-        assert!(error.contains("is a job file of fio") && error.contains("kurabe run disk"), "{error}");
+        assert!(error.contains("is a fio job file") && error.contains("kurabe run disk"), "{error}");
     }
     for other in [refused, "[Read]\nnothing\n", "rw=randread\n"] {
         assert!(
@@ -251,8 +255,10 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "// CrystalDiskMark 6.0.2 x64 (C) 2007-2018 hiyohiyo\n//\n//   Random Read 4KiB (Q=  8,T= 8) :   390.625 MB/s [  95367.4 IOPS]\n\
-         //  Random Write 4KiB (Q=  8,T= 8) :   321.500 MB/s [  78491.2 IOPS]\n//\n//   Date : 2018/12/15 0:48:36\n",
+        "// CrystalDiskMark 6.0.2 x64 (C) 2007-2018 hiyohiyo\n//\n\
+         //   Random Read 4KiB (Q=  8,T= 8) :   390.625 MB/s [  95367.4 IOPS]\n\
+         //  Random Write 4KiB (Q=  8,T= 8) :   321.500 MB/s [  78491.2 IOPS]\n//\n\
+         //   Date : 2018/12/15 0:48:36\n",
         &[
             (0, READ, Rate, Highest, "390.625", "MB/s", 390.625e6),
             (0, READ, Iops, Highest, "95367.4", "IOPS", 95_367.4),
@@ -287,7 +293,8 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "--- /dev/sda (device 465.8 GiB) ioping statistics ---\n837 requests completed in 3004.1 ms, 292 iops, 72.9 MiB/s\n\
+        "--- /dev/sda (device 465.8 GiB) ioping statistics ---\n\
+         837 requests completed in 3004.1 ms, 292 iops, 72.9 MiB/s\n\
          min/avg/max/mdev = 2.0/3.4/28.9/2.5 ms\n",
         &[
             (0, None, Latency, Mean, "3.4", "ms", 3.4e6),
@@ -299,7 +306,8 @@ const TABLE: &[(&str, &[Figure])] = &[
     ),
     (
         "Linux 6.1.0 (host) \t22/11/2026 \t_x86_64_\t(2 CPU)\n\navg-cpu:  %user\n          35,69\n\n\
-         Device            r/s     rkB/s   r_await     w/s     wkB/s  aqu-sz  %util\nsda            160,94  11504,60     0,25   28,42    605,54    0,03   3,25\n",
+         Device            r/s     rkB/s   r_await     w/s     wkB/s  aqu-sz  %util\n\
+         sda            160,94  11504,60     0,25   28,42    605,54    0,03   3,25\n",
         &[
             (0, READ, Rate, Mean, "11504,60", "kB/s", 11_504.6 * KIB),
             (0, READ, Latency, Mean, "0,25", "ms", 0.25e6),
@@ -308,7 +316,8 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "     r/s     rkB/s     w/s     wkB/s  aqu-sz  %util Device\n    6.90    222.14    1.69     57.08    0.10   0.46 sda\n",
+        "     r/s     rkB/s     w/s     wkB/s  aqu-sz  %util Device\n    6.90    222.14    1.69     \
+         57.08    0.10   0.46 sda\n",
         &[
             (0, READ, Rate, Mean, "222.14", "kB/s", 222.14 * KIB),
             (0, READ, Iops, Mean, "6.90", "1/s", 6.9),

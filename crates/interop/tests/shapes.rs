@@ -1,5 +1,5 @@
-//! Every shape of result that is read, with some of its figures: direction, statistic, unit as printed, and value in base
-//! units. A figure in a wrong unit or direction is worse than none.
+//! Every shape of result that is read, with some of its figures: direction, statistic, unit as
+//! printed, and value in base units. A figure in a wrong unit or direction is worse than none.
 
 use kurabe_core::imported::Quantity::{
     self, Bytes, Count, Duration, Iops, Latency, QueueLength, Rate, Score, Share,

@@ -1,6 +1,7 @@
-//! Runs as tables: docs/scale.md tells every column, and a reader of Parquet finds what the record holds.
+//! Runs as tables: docs/scale.md describes every column, and a Parquet reader finds the contents of the
+//! record.
 //!
-//! To write the page's tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main tables`
+//! To rewrite the page's tables: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main tables`
 
 use crate::generated_page;
 use kurabe_core::Lang;
@@ -85,7 +86,7 @@ fn a_reader_of_parquet_finds_what_the_records_hold() {
     let derived = cells.iter().filter(|row| *field(row, "measure") == words("derived")).count();
     assert_eq!(cells.len() - derived, runs.iter().map(|run| run.cells.len()).sum::<usize>());
     assert_eq!(*field(&cells[0], "step"), Field::Str(runs[0].cells[0].label.clone()));
-    // What another tool printed, and what it did not.
+    // Values that another tool printed, and values that it did not.
     let printed = &cells[cells.len() - runs[2].cells.len()];
     assert_eq!(*field(printed, "rate_bytes_per_s"), Field::Double(3_512_345_600.0));
     assert_eq!(*field(printed, "engine"), Field::Null);

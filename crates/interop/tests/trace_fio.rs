@@ -1,5 +1,5 @@
-//! Traces that kurabe writes, done again by the real fio, and logs that it writes, read: needs fio; says so when it is
-//! not there.
+//! Traces written by kurabe and replayed by the real fio, and fio's logs read by kurabe. Skipped
+//! without fio.
 
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
@@ -7,7 +7,7 @@ use kurabe_interop::{read_trace, write_iolog_v3};
 use kurabe_testkit::needs::skip;
 use std::process::{Command, Stdio};
 
-/// Runs fio in a directory; `None` if there is none.
+/// Runs fio in a directory. `None` if fio is not installed.
 fn fio(directory: &std::path::Path, arguments: &[&str]) -> Option<std::process::Output> {
     let run = Command::new("fio").args(arguments).current_dir(directory).stdin(Stdio::null()).output();
     if run.is_err() {
@@ -55,7 +55,7 @@ fn fio_does_again_what_kurabe_wrote() {
     assert_eq!((figure("write", "total_ios"), figure("write", "io_bytes")), (Some(2), Some(12288)));
     assert_eq!(figure("sync", "total_ios"), Some(1));
 
-    // The last operation but one came 150 ms after the first: fio takes the times as µs.
+    // The last operation but one starts 150 ms after the first: fio reads the times as µs.
     let runtime_ms = job["job_runtime"].as_u64().expect("a time");
     assert!((149..5000).contains(&runtime_ms), "{runtime_ms}");
 }

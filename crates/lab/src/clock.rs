@@ -25,7 +25,7 @@ fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
         .ok_or_else(|| {
             ErrorKind::Unsupported
                 .error(text!(
-                    "the clock of this machine is beyond the years 0 to 9999, so no time can be written down",
+                    "the clock of this machine is outside the years 0 to 9999, so times cannot be recorded",
                     "このマシンの時計が西暦 0〜9999 年の範囲を外れているため、時刻を記録できません"
                 ))
                 .remedy(text!("set the clock (date, or NTP)", "時計を合わせてください(date または NTP)"))

@@ -43,12 +43,13 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
     let run = &record.header.id;
     let no_cell = || {
         ErrorKind::Target
-            .error(text!("run {run} lacks a cell that tells", "実行 {run} には必要な項目がありません"))
+            .error(text!("run {run} lacks a test that is needed", "測定 {run} には必要な項目がありません"))
     };
     if !record.header.target.as_ref().is_some_and(|target| target.direct) {
         return Err(ErrorKind::Usage.error(text!(
-            "run {run} went through the page cache, which is not what a model's computer does: use a path where {DIRECT} works",
-            "実行 {run} はページキャッシュを通ったため、モデルのコンピューターにはできません。{DIRECT} の使える場所を指定してください"
+            "run {run} used the page cache, so its CPU times do not apply to a model: use a path that \
+             supports {DIRECT}",
+            "測定 {run} はページキャッシュを経由したため、CPU 時間をモデルに使えません。{DIRECT} を使える場所を指定してください"
         )));
     }
     let cost = |direction, pattern| OperationCost::of(record, direction, pattern).ok_or_else(no_cell);
@@ -62,7 +63,8 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
         |words: &Option<String>| shown::line(words.as_deref().unwrap_or("?")).replace(['"', '\\'], "'");
     let title = format!("{}, {}", words(&machine.cpu_model), words(&machine.kernel));
     let mut file = format!(
-        "# A computer, as it was measured.\nschema = 1\ntitle = {{ en = \"{title}\", ja = \"{title}\" }}\n\n[[layer]]\nkind = \"host\"\n"
+        "# A computer, as it was measured.\nschema = 1\ntitle = {{ en = \"{title}\", ja = \"{title}\" }}\n\
+         \n[[layer]]\nkind = \"host\"\n"
     );
     for (key, time_ns, what) in [
         ("read_time", less_pages(&small), format!("processor time of random reads of 4 KiB, run {run}")),

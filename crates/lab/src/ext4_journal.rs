@@ -1,10 +1,13 @@
-//! The journal of an ext4 file system: where it lies, and which of its commits changed nothing but times of files.
+//! The journal of an ext4 file system: where it lies, and which of its commits changed nothing but
+//! times of files.
 //!
-//! The model: a transaction is one or more descriptor blocks, each followed by copies of the metadata blocks that it lists, and a
-//! commit block at the end. Where every copy equals the previous one of the same block, apart from inode times and checksums, only
-//! times changed. A block that the journal wrote twice in a recording (it wraps) says nothing of the first time.
+//! The model: a transaction is one or more descriptor blocks, each followed by copies of the
+//! metadata blocks that it lists, and a commit block at the end. Where every copy equals the
+//! previous one of the same block, apart from inode times and checksums, only times changed. A
+//! block that the journal wrote twice in a recording (it wraps) says nothing of the first time.
 //!
-//! Sources: `Documentation/filesystems/ext4/journal.rst`, `inodes.rst`, `super.rst` (`s_jnl_blocks`), `ifork.rst` (extent tree).
+//! Sources: `Documentation/filesystems/ext4/journal.rst`, `inodes.rst`, `super.rst`
+//! (`s_jnl_blocks`), `ifork.rst` (extent tree).
 
 use kurabe_sim::{RecordedRequest, RequestKind, TimesCommit};
 use std::collections::HashMap;
@@ -18,8 +21,9 @@ use std::path::Path;
 const BLOCK: usize = 4096;
 /// Size of an inode in file systems that kurabe makes.
 const INODE: usize = 256;
-/// What differs between two copies of an inode whose times changed: `i_atime`, `i_ctime`, `i_mtime`, the version, which grows with each
-/// of them, the checksum, and the nanoseconds of the times.
+/// What differs between two copies of an inode whose times changed: `i_atime`, `i_ctime`,
+/// `i_mtime`, the version, which grows with each of them, the checksum, and the nanoseconds of the
+/// times.
 const TIMES: [Range<usize>; 5] = [0x08..0x14, 0x24..0x28, 0x7c..0x7e, 0x82..0x90, 0x98..0x9c];
 const MAGIC: u32 = 0xc03b_3998;
 const DESCRIPTOR: u32 = 1;
@@ -161,8 +165,8 @@ impl Ext4Journal<'_> {
         block
     }
 
-    /// The requests that are left out with a transaction, if they are of nothing else: its blocks, the commit block, and the flush
-    /// behind that.
+    /// The requests that are left out with a transaction, if they are of nothing else: its blocks,
+    /// the commit block, and the flush behind that.
     fn requests_of(
         &self,
         transaction: &Transaction,

@@ -1,6 +1,6 @@
 //! Estimates how much a run writes and how long it takes, before it starts.
 
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use kurabe_core::environment::Environment;
 use kurabe_core::profile::{PlannedWrites, Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
@@ -68,7 +68,12 @@ impl Extent {
         })
     }
 
-    pub(crate) fn foresee(self, plan: &Traced, target: PathBuf, environment: Environment) -> Foreseen {
+    pub(crate) fn foresee(
+        self,
+        plan: &ProfileWithTraces,
+        target: PathBuf,
+        environment: Environment,
+    ) -> Foreseen {
         let tasks = plan.profile.tasks(self.span_bytes);
         Foreseen {
             planned_ns: planned_time_ns(&plan.profile, &tasks),
@@ -82,7 +87,7 @@ impl Extent {
     }
 
     /// Returns the bytes that the run writes, including the test file.
-    pub(crate) fn planned_writes(self, plan: &Traced, tasks: &[Task]) -> PlannedWrites {
+    pub(crate) fn planned_writes(self, plan: &ProfileWithTraces, tasks: &[Task]) -> PlannedWrites {
         if !self.writable {
             return PlannedWrites::default();
         }

@@ -10,7 +10,7 @@ use kurabe_sim::{Stack, read_device};
 use kurabe_store::{Store, looks_bundled, looks_exported, parse_bundle, parse_export};
 use std::path::Path;
 
-/// An imported run.
+/// A run that was imported into the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Id of the run in the store.
@@ -64,7 +64,7 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
             let what =
                 text!("cannot read {file}, which {name} names", "{name} が参照する {file} を読めません");
             let remedy = text!(
-                "put it beside the file that names it, and name it without a folder",
+                "put it in the folder of the file that names it, and name it without a folder",
                 "参照元と同じフォルダーに置き、フォルダー名なしで参照してください"
             );
             // Only files in the same folder, so that an untrusted file cannot cause other files to

@@ -229,7 +229,7 @@ pub(crate) fn rescued<T>(
     let measured = outcome.err().filter(is_stores);
     let failure = measured.into_iter().chain(failures.into_iter().filter(is_stores)).next();
     let what = failure.as_ref().map_or_else(
-        || text!("the store did not take the run", "保存先に書けませんでした"),
+        || text!("the run could not be saved to the store", "保存先に書けませんでした"),
         |failure| failure.what().clone(),
     );
     let (error, file) = match store.rescue(&lost) {
@@ -238,12 +238,12 @@ pub(crate) fn rescued<T>(
             let word = shown::shell_word(&path);
             let error = ErrorKind::Store
                 .error(text!(
-                    "{what}; what was measured is in {path} instead",
+                    "{what}; the results were saved to {path} instead",
                     "{what}。測定した結果は代わりに {path} に保存しました";
                     what
                 ))
                 .remedy(text!(
-                    "`{IMPORT} {word}` takes it into a store; {DB} FILE names another one",
+                    "import the file with `{IMPORT} {word}`; select another store with {DB} FILE",
                     "`{IMPORT} {word}` で保存先に取り込めます({DB} FILE で別の保存先を指定できます)"
                 ));
             (error, Some(file))

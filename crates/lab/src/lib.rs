@@ -5,7 +5,7 @@
 //! RunRequest ─► Prepared ─► Open ─► Done                what is to be done · a target and an id · a record, or why not
 //!                  │          │ events
 //!                  ▼          ▼
-//!               Foreseen    store ─► Stream ─► progress · JSON lines · whoever comes later
+//!               Foreseen    store ─► Stream ─► progress · JSON lines · later readers
 //! ```
 //!
 //! A run is prepared without touching its target, then opened (its id and the name of its test file

@@ -66,6 +66,6 @@ mod tests {
         });
         assert_eq!(within(Duration::from_millis(50), vec![hangs, Box::new(|_| 2)]), [None, Some(2)]);
         go.send(()).unwrap();
-        assert!(flag.recv().unwrap(), "it learns that nobody waits any more");
+        assert!(flag.recv().unwrap(), "it learns that no thread waits any more");
     }
 }

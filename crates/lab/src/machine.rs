@@ -1,4 +1,4 @@
-//! What a machine allows and kurabe's overhead on it: facts without a judgement.
+//! Facts about a machine, without a judgement: supported features, and kurabe's overhead.
 
 use crate::made::open_noted;
 use kurabe_core::Result;

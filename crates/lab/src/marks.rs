@@ -40,12 +40,11 @@ struct Heard {
 }
 
 impl Marks {
-    /// Starts to listen.
     pub(crate) fn listen(log: &Arc<RequestLog>) -> Result<Self> {
         let name = format!("@kurabe-marks-{:016x}", u64::from_ne_bytes(random_bytes()?));
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address));
         let listener = listener.map_err(|error| {
-            Error::os(text!("cannot listen for marks", "フェーズの目印を受け付けられません"), &error)
+            Error::os(text!("cannot receive phase marks", "フェーズの目印を受け付けられません"), &error)
         })?;
         let heard = Arc::new(Heard {
             log: Arc::clone(log),
@@ -125,7 +124,7 @@ fn connect(name: &str) -> std::io::Result<UnixStream> {
 /// When the recording process cannot be reached.
 pub fn mark(name: &str) -> Result<()> {
     let Some(socket) = std::env::var_os(MARKS) else { return Ok(()) };
-    let cannot = text!("cannot tell the phase {name}", "フェーズ {name} を知らせられません");
+    let cannot = text!("cannot report the phase {name}", "フェーズ {name} を知らせられません");
     let Some(socket) = socket.to_str() else { return Err(ErrorKind::Usage.error(cannot)) };
     let marked = connect(socket).and_then(|mut stream| {
         stream.write_all(name.as_bytes())?;

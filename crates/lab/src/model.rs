@@ -69,7 +69,7 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
         (
             text!("{file} describes a device", "{file} はデバイスの定義ファイルです"),
             text!(
-                "name it as a model: {RUN} model:{word}",
+                "pass it as a model: {RUN} model:{word}",
                 "モデルとして指定してください: {RUN} model:{word}"
             ),
         )
@@ -77,7 +77,7 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
         (
             text!("{file} is a profile", "{file} はプロファイルです"),
             text!(
-                "name it as such: {RUN} {PROFILE} {word} TARGET",
+                "pass it as a profile: {RUN} {PROFILE} {word} TARGET",
                 "プロファイルとして指定してください: {RUN} {PROFILE} {word} 対象"
             ),
         )
@@ -99,7 +99,7 @@ pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
             "{NO_FILL} はモデル用です。実際のテストファイルは、必ず読み出す前に書き込みます"
         ))
         .remedy(text!(
-            "leave it out, or name an existing file or a device, which is not filled",
+            "remove it, or name an existing file or a device, which kurabe does not fill",
             "外すか、書き込みを伴わない既存のファイルやデバイスを対象にしてください"
         )))
 }
@@ -121,16 +121,17 @@ pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> 
     };
     let remedy = match word {
         Mention::Flag("chunk") => text!(
-            "the model's host decides: {SET} host.copy_piece=SIZE, {SET} host.copy_turn=SIZE",
+            "the host of the model determines this; change it with {SET} host.copy_piece=SIZE and {SET} \
+             host.copy_turn=SIZE",
             "モデルのホストで決まります。{SET} host.copy_piece=サイズ、{SET} host.copy_turn=サイズ を使ってください"
         ),
         TRACE => text!(
-            "leave it out: a model tells where its time goes without it ({WHY})",
+            "remove it: {WHY} shows the time account of a model without it",
             "外してください。モデルの時間の内訳は、指定しなくても {WHY} で見られます"
         ),
-        _ => text!("leave it out", "外してください"),
+        _ => text!("remove it", "外してください"),
     };
     Err(ErrorKind::Usage
-        .error(text!("{word} changes nothing on a model", "モデルでは {word} は効きません"))
+        .error(text!("{word} has no effect on a model", "モデルでは {word} は効きません"))
         .remedy(remedy))
 }

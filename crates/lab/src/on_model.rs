@@ -118,7 +118,7 @@ pub enum CutPlace {
     After(u64),
 }
 
-/// A crash test.
+/// A test of a command with power cuts.
 #[derive(Clone, Debug)]
 pub struct CrashRequest {
     /// The command and its device.

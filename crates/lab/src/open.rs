@@ -4,7 +4,7 @@ use crate::foreseen::Extent;
 use crate::image::ImageReport;
 use crate::journal::{Journal, rescued};
 use crate::output::{Growing, Output};
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use crate::served::{ServedModel, served_under};
 use crate::swept::{Swept, SweptSteps};
 use kurabe_core::Result;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// A run with an id and an open target.
 pub struct Open<'a> {
     pub(crate) journal: Journal<'a>,
-    pub(crate) plan: Traced,
+    pub(crate) plan: ProfileWithTraces,
     pub(crate) ground: OpenTarget,
     pub(crate) settings: Settings,
     /// Whether a model gets a test file.
@@ -47,7 +47,6 @@ pub struct Open<'a> {
     pub(crate) party: Option<&'a Party<'a>>,
 }
 
-/// An open target.
 pub(crate) enum OpenTarget {
     Real(Target),
     /// A model, with its name.
@@ -227,7 +226,7 @@ impl OpenTarget {
     /// Returns the target as a participant of an interleaved measurement.
     pub(crate) fn in_turns<'s>(
         &'s mut self,
-        plan: &'s Traced,
+        plan: &'s ProfileWithTraces,
         (settings, fills): (Settings, bool),
         noise: &'s NoiseWatch,
         stop: &'s Stop,

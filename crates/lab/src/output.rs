@@ -356,7 +356,7 @@ fn folder_and_name(path: &Path, shown: &str) -> Result<(OwnedFd, OsString)> {
     let cannot = |error: rustix::io::Errno| cannot_write(shown, error.into());
     let Some(name) = path.file_name().filter(|_| !ends_in_separator(path)) else {
         return Err(
-            refused(shown, &text!("it names no file", "ファイル名がありません")).remedy(another_name())
+            refused(shown, &text!("it has no file name", "ファイル名がありません")).remedy(another_name())
         );
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -433,9 +433,9 @@ pub(crate) fn cannot_write(file: &str, error: io::Error) -> Error {
     }
     let described = Error::os(text!("cannot write {file}", "{file} に書けません"), &error);
     let remedy = match error.kind() {
-        io::ErrorKind::NotFound => text!("make the folder first", "先にフォルダーを作ってください"),
+        io::ErrorKind::NotFound => text!("create the folder first", "先にフォルダーを作ってください"),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            text!("free some room, or name a file elsewhere", "空きを増やすか、別の場所を指定してください")
+            text!("free some space, or name a file elsewhere", "空きを増やすか、別の場所を指定してください")
         }
         io::ErrorKind::ReadOnlyFilesystem => text!(
             "the file system is mounted read-only: name a file elsewhere",
@@ -566,6 +566,6 @@ mod tests {
     fn without_a_folder_the_remedy_is_to_make_it() {
         let folder = tempfile::tempdir().unwrap();
         let error = claim(&folder.path().join("no/report.md"), false).unwrap_err();
-        assert_eq!(error.remedy_text().unwrap().en, "make the folder first");
+        assert_eq!(error.remedy_text().unwrap().en, "create the folder first");
     }
 }

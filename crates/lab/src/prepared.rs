@@ -10,7 +10,7 @@ use crate::model::{
     change_model, load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have,
 };
 use crate::open::{Open, OpenTarget};
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use crate::request::{Procedure, RunRequest};
 use crate::served::observed;
 use crate::swept::{Swept, SweptSteps};
@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// A planned run, ready to be opened.
 pub struct Prepared {
     pub(crate) request: RunRequest,
-    pub(crate) plan: Traced,
+    pub(crate) plan: ProfileWithTraces,
     target: Unopened,
     /// Number of processes that share the test file, and the file if another rank created it.
     pub(crate) parts: (u32, Option<OthersFile>),
@@ -58,11 +58,11 @@ impl Prepared {
     /// has no effect.
     pub fn new(request: RunRequest) -> Result<Self> {
         let request = past_caches(request)?;
-        let plan = Traced::of(&request)?;
+        let plan = ProfileWithTraces::of(&request)?;
         Self::with_plan(request, plan)
     }
 
-    pub(crate) fn with_plan(request: RunRequest, plan: Traced) -> Result<Self> {
+    pub(crate) fn with_plan(request: RunRequest, plan: ProfileWithTraces) -> Result<Self> {
         refuse_no_fill(&request)?;
         let target = match model_name(&request.target) {
             Some(name) => {
@@ -83,7 +83,7 @@ impl Prepared {
                 let flag = if request.sets.is_empty() { WITHOUT } else { SET };
                 return Err(ErrorKind::Usage
                     .error(text!(
-                        "{flag} changes a model, and the target is none",
+                        "{flag} applies to models, but the target is not a model",
                         "{flag} はモデル用ですが、対象はモデルではありません"
                     ))
                     .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
@@ -105,7 +105,8 @@ impl Prepared {
     pub fn share_sweep(&mut self, communicator: &dyn Communicator, handle: &RunHandle) -> Result<bool> {
         let Unopened::Model(name, model) = &self.target else {
             return Err(ErrorKind::Unsupported.error(text!(
-                "several ranks sweep models only: real storage has one state, which goes on from point to point",
+                "several ranks can sweep only models: on real storage, each point starts from the state \
+                 that the previous one left",
                 "複数ランクでスイープできるのはモデルだけです。実際のストレージでは、前の点の状態が次の点に引き継がれます"
             )));
         };
@@ -164,11 +165,11 @@ impl Prepared {
         let Some(other) = other else { return Ok(()) };
         let label = &other.label;
         Err(ErrorKind::Unsupported.error(text!(
-            "operations are listed of workloads and replays only, and {label} is neither",
+            "only the operations of workloads and replays can be listed, and {label} is neither",
             "操作の一覧を取れるのはワークロードと再生だけで、{label} はどちらでもありません"
         ))
         .remedy(text!(
-            "name a workload ({RW}, {BS} …), a trace ({REPLAY}), or a profile that has nothing else",
+            "use a workload ({RW}, {BS} …), a trace ({REPLAY}), or a profile with only such steps",
             "ワークロード({RW}、{BS} など)かトレース({REPLAY})、またはそれだけのプロファイルを指定してください"
         )))
     }
@@ -242,11 +243,11 @@ impl Prepared {
     ///
     /// # Errors
     /// When the target is not a model.
-    pub(crate) fn into_model(self) -> Result<(Traced, String, Box<ModelTarget>)> {
+    pub(crate) fn into_model(self) -> Result<(ProfileWithTraces, String, Box<ModelTarget>)> {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
             Unopened::Path => {
-                Err(ErrorKind::Usage.error(text!("the target is no model", "対象はモデルではありません")))
+                Err(ErrorKind::Usage.error(text!("the target is not a model", "対象はモデルではありません")))
             }
         }
     }
@@ -304,7 +305,7 @@ impl Prepared {
         self,
         journal: &mut Journal<'_>,
         turns: Option<(VersusRecord, Option<&Target>)>,
-    ) -> Result<(OpenTarget, Traced, RunRequest)> {
+    ) -> Result<(OpenTarget, ProfileWithTraces, RunRequest)> {
         let (id, identity) = (journal.id().to_owned(), journal.record.header.identity.clone());
         let mut twin = None;
         if let Some((mut versus, other)) = turns {
@@ -377,8 +378,8 @@ fn stores_times(profile: &Profile) -> Option<bool> {
     stores_times
 }
 
-/// Has a long write to a model go past the caches that the model has, which costs nobody's time: without that no change would be seen.
-/// Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
+/// Makes a long write to a model exceed the model's caches, which costs no real time: otherwise no change
+/// would be seen. Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
 fn past_caches(mut request: RunRequest) -> Result<RunRequest> {
     const LEAST_CACHE_BYTES: u64 = 1_000_000_000;
     let (Procedure::Sweep(plan), Some(name)) = (&mut request.procedure, model_name(&request.target)) else {

@@ -47,7 +47,7 @@ pub struct PriceRequest {
     pub keeps_pauses: bool,
 }
 
-/// A priced command.
+/// A command to record and price, with its options.
 #[derive(Debug)]
 pub struct PricedCommand {
     /// Bill of all recordings.

@@ -26,12 +26,12 @@ use std::sync::Arc;
 const LEAST_SWEEP_BYTES: u64 = 512 * KIB;
 
 /// A profile with the traces of its replay steps, by step index.
-pub(crate) struct Traced {
+pub(crate) struct ProfileWithTraces {
     pub(crate) profile: Profile,
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
 }
 
-impl Traced {
+impl ProfileWithTraces {
     /// Resolves a request.
     ///
     /// # Errors
@@ -72,7 +72,10 @@ impl Traced {
 fn sweep(plan: &SweepPlan) -> Result<Profile> {
     if let Some(max) = plan.max_bytes.filter(|max| *max < LEAST_SWEEP_BYTES) {
         return Err(ErrorKind::Usage
-            .error(text!("{MAX} of {max} bytes leaves no curve", "{MAX} が {max} バイトでは曲線になりません"))
+            .error(text!(
+                "{MAX} of {max} bytes is too small for a curve",
+                "{MAX} が {max} バイトでは曲線になりません"
+            ))
             .remedy(text!(
                 "use 512 KiB or more; 1 GiB is usual",
                 "512 KiB 以上にしてください(通常は 1 GiB)"
@@ -80,8 +83,8 @@ fn sweep(plan: &SweepPlan) -> Result<Profile> {
     }
     if plan.axes == [SweepAxis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
         return Err(ErrorKind::Usage
-            .error(text!("{OVER} write needs writes", "{OVER} write では書き込みが必要です"))
-            .remedy(text!("leave out {DIRECTION} read", "{DIRECTION} read を外してください")));
+            .error(text!("{OVER} write needs write tests", "{OVER} write では書き込みが必要です"))
+            .remedy(text!("remove {DIRECTION} read", "{DIRECTION} read を外してください")));
     }
     Ok(plan.profile())
 }
@@ -133,25 +136,25 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
     let name = &profile.name;
     let misfit = |flag: Mention| {
         ErrorKind::Usage.error(text!(
-            "`{name}` has no step that {flag} could change",
+            "{flag} does not apply to any step of `{name}`",
             "`{name}` には {flag} で変えられるステップがありません"
         ))
     };
     if overrides.time_ns.is_some() && timed == 0 {
         return Err(misfit(TIME).remedy(text!(
-            "leave it out: these steps end by themselves",
+            "remove it: these steps do not end by time",
             "外してください。これらのステップは時間では終わりません"
         )));
     }
     if overrides.size_bytes.is_some() && !profile.needs_span() {
         return Err(misfit(SIZE).remedy(text!(
-            "leave it out; these steps have {FILES}",
-            "外してください。これらのステップには {FILES} があります"
+            "remove it; use {FILES} for these steps",
+            "外してください。これらのステップには {FILES} を使います"
         )));
     }
     if overrides.runs.is_some() && profile.rounds.is_some() {
         return Err(misfit(RUNS).remedy(text!(
-            "leave it out, or change [rounds] in a profile of your own: its rounds decide how often",
+            "remove it, or change [rounds] in your own profile: the rounds determine the number of repetitions",
             "外すか、自分のプロファイルで [rounds] を変えてください。回数はラウンドで決まります"
         )));
     }
@@ -167,7 +170,7 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
         }
         // With one chunk size, this profile would repeat the same copy.
         (Some(_), 2..) => Err(misfit(CHUNK).remedy(text!(
-            "this profile goes through several chunks; use delay-ratio",
+            "this profile uses several chunk sizes; use delay-ratio",
             "このプロファイルは複数の大きさを試します。delay-ratio を使ってください"
         ))),
         _ => Ok(()),
@@ -244,7 +247,7 @@ impl JobSurroundings for ThisMachine {
 /// Returns a profile of one step, with the default rules.
 fn one_step(step: Step) -> Profile {
     let (name, title) = match &step {
-        Step::Replay(_) => ("replay", text!("a trace, done again", "トレースの再生")),
+        Step::Replay(_) => ("replay", text!("replay of a trace", "トレースの再生")),
         _ => (
             "single",
             text!("a single workload from the command line", "コマンドラインで指定した単独のワークロード"),

@@ -87,7 +87,7 @@ impl Prepared {
         let request = &self.request;
         if self.is_modelled() || request.verify || request.reads_back || request.kernel_trace {
             return Err(ErrorKind::Unsupported.error(text!(
-                "several ranks measure real targets only, and neither verify writes nor trace the kernel",
+                "several ranks can measure only real targets, and cannot verify writes or trace the kernel",
                 "複数ランクで測れるのは実際の対象だけで、書き込みの検証やカーネルのトレースはできません"
             )));
         }

@@ -51,7 +51,7 @@ pub struct RecordRequest<'a> {
     pub all_devices: bool,
 }
 
-/// A recorded command.
+/// A command whose I/O is recorded, with its options.
 pub struct CommandRecording {
     /// I/O that reached the devices.
     pub recorded: RecordedCommand,
@@ -125,6 +125,6 @@ fn write_back(target: &Path) -> Result<()> {
         if file.metadata()?.file_type().is_block_device() { file.sync_all() } else { Ok(()) }
     });
     written.map_err(|error| {
-        Error::os(text!("cannot write back what is in memory", "メモリー上のデータを書き戻せません"), &error)
+        Error::os(text!("cannot write back the data in memory", "メモリー上のデータを書き戻せません"), &error)
     })
 }

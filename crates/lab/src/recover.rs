@@ -28,7 +28,7 @@ pub struct Leftover {
     pub run: String,
     /// Path where it is, or was.
     pub path: PathBuf,
-    /// What happened to it.
+    /// Fate of the file.
     pub became: Became,
     /// Whether this was not reported before.
     pub is_news: bool,
@@ -171,11 +171,11 @@ fn no_answer(path: &Path) -> Error {
     let (path, limit_s) = (shown::path(path), LIMIT.as_secs());
     ErrorKind::Target
         .error(text!(
-            "what a run that died left behind was not looked at: no answer from {path} in {limit_s} s",
+            "files left by an interrupted run were not checked: {path} did not respond within {limit_s} s",
             "異常終了した測定の残りを確認していません: {path} が {limit_s} 秒以内に応答しませんでした"
         ))
         .remedy(text!(
-            "nothing needs to be done; the next start looks again",
+            "no action is needed; kurabe checks again at its next start",
             "そのままで構いません。次の起動時にもう一度確認します"
         ))
 }

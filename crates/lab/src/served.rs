@@ -74,15 +74,15 @@ impl ServedModel {
         let kept = served.as_deref().map_or_else(
             || {
                 text!(
-                    "it ended before the run, so how well it kept time cannot be told",
+                    "it ended before the run, so its timing is unknown",
                     "測定より先に終了したため、時間どおりだった割合は分かりません"
                 )
             },
             kept_time,
         );
         let text = text!(
-            "the target is no device but a model, {name}; {kept}{faults}",
-            "対象は実物ではなくモデル({name})です。{kept}{faults}"; name, kept, faults
+            "the target is an emulated disk with the model {name}; {kept}{faults}",
+            "対象は実機ではなく、モデル {name} を公開したディスクです。{kept}{faults}"; name, kept, faults
         );
         Notice { kind: NoticeKind::ServedModel, text, served }
     }
@@ -98,7 +98,7 @@ fn faults_of(before: &ServedFigures, now: &ServedFigures) -> Text {
     let met = Text::list(met.map(|fault| Text::same(shown::line(&fault.fault))));
     match met.is_empty() {
         true => Text::default(),
-        false => text!("; it had faults: {met}", "。故障がありました: {met}"; met),
+        false => text!("; faults were injected: {met}", "。故障がありました: {met}"; met),
     }
 }
 
@@ -121,19 +121,19 @@ fn record_of(model: &ModelRecord, did: ServedFigures) -> ServedRecord {
 /// Describes how well a server kept time.
 fn kept_time(served: &ServedRecord) -> Text {
     let Some(share) = served.in_time_share else {
-        return text!("it was not asked for anything", "要求はありませんでした");
+        return text!("it received no requests", "要求はありませんでした");
     };
     let share = fixed(share * 100.0, 1);
     let answers = count(served.late.count);
     let p99 = latency_ns(percentile_ns(&served.late, 0.99).unwrap_or(0));
     let in_time = text!(
-        "{share} % of its {answers} answers were in time (99 % of them late by at most {p99})",
+        "{share} % of its {answers} answers were on time (99 % were late by at most {p99})",
         "応答 {answers} 回のうち {share} % が時間どおりでした(99 % の応答の遅れは {p99} 以内)"
     );
     let in_time = match served.slowdown.map(|slowdown| fixed(slowdown, 2)) {
         None => in_time,
         Some(times) => text!(
-            "its answers took {times} × as long as the model says, and {in_time}",
+            "its answers took {times} × as long as the model computes, and {in_time}",
             "応答時間はモデルの {times} 倍で、{in_time}";
             in_time
         ),
@@ -141,7 +141,7 @@ fn kept_time(served: &ServedRecord) -> Text {
     match served.server_bound_seconds {
         0 => in_time,
         bound => {
-            text!("{in_time}, and for {bound} s the server was the limit", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
+            text!("{in_time}; for {bound} s the server was the bottleneck", "{in_time}(うち {bound} 秒はサーバーが上限)"; in_time)
         }
     }
 }

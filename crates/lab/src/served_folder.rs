@@ -130,12 +130,14 @@ impl ServedFolder {
     pub fn make(request: FolderRequest) -> Result<Self> {
         refuse_equal_names(&request.with, request.file_system)?;
         let visitor = Visitor::start(!is_without_root()).map_err(|error| {
-            let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
+            let message =
+                text!("cannot create a private mount namespace", "専用のマウント名前空間を作れません");
             Error::os(message, &error)
-                .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
+                .remedy(text!("run as root: use sudo", "root 権限が必要です。sudo を使ってください"))
         })?;
         if is_without_root() && request.file_system != FileSystemKind::Ext4 {
-            let message = text!("without root there is ext4 alone", "root なしで使えるのは ext4 だけです");
+            let message =
+                text!("without root, only ext4 is available", "root なしで使えるのは ext4 だけです");
             return Err(ErrorKind::Usage.error(message).remedy(text!("use sudo", "sudo を使ってください")));
         }
         let serving = Serving::start(&ServeRequest {
@@ -198,8 +200,8 @@ impl ServedFolder {
         self.request.file_system != FileSystemKind::None
     }
 
-    /// Whether it is known where files lie while the command runs. A file system that is a program does not say, and would answer
-    /// nothing while it waits for its device.
+    /// Whether it is known where files lie while the command runs. A file system that is a program
+    /// does not say, and would answer nothing while it waits for its device.
     pub fn tells_places(&self) -> bool {
         let is_kernels = !is_without_root() && self.program.is_none();
         is_kernels
@@ -526,12 +528,14 @@ fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
 }
 
 fn cannot_settle(error: &std::io::Error) -> Error {
-    Error::os(text!("cannot write what is in memory", "メモリー上のデータを書き出せません"), error).remedy(
-        text!(
-            "check that the command does not write to the device under its file system",
-            "コマンドが、ファイルシステムの下のデバイスに直接書き込んでいないか確認してください"
-        ),
+    Error::os(
+        text!("cannot write the data in memory to the disk", "メモリー上のデータを書き出せません"),
+        error,
     )
+    .remedy(text!(
+        "check that the command does not write to the device under its file system",
+        "コマンドが、ファイルシステムの下のデバイスに直接書き込んでいないか確認してください"
+    ))
 }
 
 fn user(process: &Process) -> Text {
@@ -550,7 +554,7 @@ fn refuse_left(left: Vec<Text>) -> Result<()> {
         left
     );
     Err(ErrorKind::Io.error(message).remedy(text!(
-        "have the command wait for what it starts",
+        "make the command wait for the processes that it starts",
         "起動したプロセスの終了をコマンドが待つようにしてください"
     )))
 }

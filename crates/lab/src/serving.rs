@@ -73,8 +73,11 @@ pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[St
 
 fn no_model(target: &Path) -> Error {
     let target = shown::path(target);
-    ErrorKind::Usage.error(text!("`{target}` is no model", "`{target}` はモデルではありません")).remedy(
-        text!("write model:NAME; `{MODELS}` lists them", "model:名前 と書いてください(一覧は `{MODELS}`)"),
+    ErrorKind::Usage.error(text!("`{target}` is not a model", "`{target}` はモデルではありません")).remedy(
+        text!(
+            "write model:NAME; list the models with `{MODELS}`",
+            "model:名前 と書いてください(一覧は `{MODELS}`)"
+        ),
     )
 }
 
@@ -129,7 +132,7 @@ impl PreparedServer {
     }
 }
 
-/// A running server.
+/// A server of a model that this process started.
 pub struct RunningServer {
     serving: Serving,
     prepared: PreparedServer,
@@ -142,7 +145,7 @@ impl RunningServer {
         self.serving.facts()
     }
 
-    /// Returns the request.
+    /// Returns the request that started the server.
     pub fn request(&self) -> &ServeRequest {
         &self.prepared.request
     }

@@ -2,7 +2,7 @@
 //!
 //! Steps that become identical in every variant are measured once.
 
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use kurabe_core::profile::{IoStep, Overrides, Profile, Step};
 use kurabe_core::{ErrorKind, Result, mention::PROFILES, text};
 
@@ -35,7 +35,7 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
     let name = &profile.name;
     Err(ErrorKind::Usage
         .error(text!(
-            "`{name}` has no step that this could change",
+            "this option does not apply to any step of `{name}`",
             "`{name}` には、これで変えられるステップがありません"
         ))
         .remedy(text!(
@@ -45,7 +45,7 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
 }
 
 /// Removes steps that equal an earlier step in every one of these variants of a profile.
-pub(crate) fn drop_doubles(plans: &mut [Traced]) {
+pub(crate) fn drop_doubles(plans: &mut [ProfileWithTraces]) {
     let count = plans.first().map_or(0, |plan| plan.profile.steps.len());
     let mut kept: Vec<usize> = Vec::new();
     for place in 0..count {

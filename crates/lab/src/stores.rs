@@ -47,11 +47,11 @@ impl StorePlace {
         match self.name()? {
             StoreName::Shared(_) => Err(ErrorKind::Usage
                 .error(text!(
-                    "a shared database is read, never measured into or changed",
+                    "a shared database is read-only: kurabe does not measure into it or change it",
                     "共有データベースは読み出し専用です(測定や変更はできません)"
                 ))
                 .remedy(text!(
-                    "use the store of this machine, and bring its runs there afterwards: `{PUSH}`",
+                    "use the store of this machine, and send its runs there afterwards with `{PUSH}`",
                     "このマシンの保存先を使い、あとから `{PUSH}` で送ってください"
                 ))),
             StoreName::File(path) if self.0.is_some() => check_folder(&path).map(|()| path),
@@ -149,9 +149,9 @@ fn check_folder(store: &Path) -> Result<()> {
     };
     let folder = shown::path(folder);
     Err(ErrorKind::Store
-        .error(text!("{DB}: the folder {folder} is not there", "{DB}: フォルダー {folder} がありません"))
+        .error(text!("{DB}: the folder {folder} does not exist", "{DB}: フォルダー {folder} がありません"))
         .remedy(text!(
-            "correct the path, or make the folder first: mkdir -p {folder}",
+            "correct the path, or create the folder first: mkdir -p {folder}",
             "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
         )))
 }
@@ -170,10 +170,10 @@ pub fn distinct_runs<'n>(
     {
         return Err(ErrorKind::Usage
             .error(text!(
-                "{twice} is named twice: that is the same run",
+                "{twice} is named twice; both refer to the same run",
                 "{twice} が 2 回指定されています(同じ測定です)"
             ))
-            .remedy(text!("`{LIST}` shows all runs", "`{LIST}` ですべての測定を確認できます")));
+            .remedy(text!("choose a run from `{LIST}`", "`{LIST}` ですべての測定を確認できます")));
     }
     ids.iter().map(|id| store.load(id)).collect()
 }
@@ -191,7 +191,7 @@ pub fn remove_run(store: &dyn Store, id: &str, force: bool) -> Result<()> {
     };
     store.remove(id, &is_kept).map_err(|error| match is_elsewhere.get() {
         true => error.remedy(text!(
-            "it belongs to another machine or a container; if that is gone: {RM} {FORCE} {id}",
+            "it belongs to another machine or a container; if that no longer exists: {RM} {FORCE} {id}",
             "別のマシンかコンテナーの測定です。それがもうなければ: {RM} {FORCE} {id}"
         )),
         false => error,

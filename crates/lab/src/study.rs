@@ -48,7 +48,7 @@ pub fn check_paths(options: &StudyOptions) -> Result<()> {
         }
         Err(ErrorKind::Target
             .error(text!(
-                "{ON} {name}={path}: cannot use it, there is no such path",
+                "{ON} {name}={path}: the path does not exist",
                 "{ON} {name}={path}: 使えません。このパスは存在しません"
             ))
             .remedy(text!(
@@ -100,7 +100,7 @@ impl Models for ModelPoints<'_> {
     fn run(&self, point: &Point) -> Result<Measured> {
         let (PointTarget::Model { name, .. }, Some(device)) = (&point.target, &point.device) else {
             return Err(
-                ErrorKind::Internal.error(text!("this target is no model", "対象はモデルではありません"))
+                ErrorKind::Internal.error(text!("this target is not a model", "対象はモデルではありません"))
             );
         };
         let run = format!("model:{name}");

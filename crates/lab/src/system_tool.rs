@@ -25,7 +25,7 @@ pub(crate) fn cannot_run(name: &str, package: &str, error: &std::io::Error) -> E
         std::io::ErrorKind::NotFound => ErrorKind::Target
             .error(text!("{name} is not installed", "{name} がインストールされていません"))
             .remedy(text!(
-                "install it: on Debian it is in the package {package}",
+                "install it (Debian package {package})",
                 "インストールしてください。Debian では {package} パッケージにあります"
             )),
         _ => Error::os(text!("cannot run {name}", "{name} を実行できません"), error),
@@ -34,7 +34,7 @@ pub(crate) fn cannot_run(name: &str, package: &str, error: &std::io::Error) -> E
 
 pub(crate) fn cannot_fill(path: &Path, error: &std::io::Error) -> Error {
     let path = shown::path(path);
-    Error::os(text!("cannot make {path}", "{path} を作れません"), error)
+    Error::os(text!("cannot create {path}", "{path} を作れません"), error)
 }
 
 pub(crate) fn cannot_unmount(error: &std::io::Error) -> Error {

@@ -47,7 +47,8 @@ fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
     let file = File::open(name).map_err(|error| {
         Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(
             text!(
-                "check the path, which begins in the current directory; `{RECORD} {OUTPUT} FILE TARGET -- COMMAND` makes a trace",
+                "check the path, which is relative to the current directory; record a trace with \
+                 `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`",
                 "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` で作れます"
             ),
         )
@@ -91,11 +92,11 @@ pub fn measured_latencies(name: &str) -> Result<Vec<MeasuredLatencies>> {
         let format = &trace.format;
         return Err(ErrorKind::Import
             .error(text!(
-                "{name} ({format}) does not tell how long its operations took",
+                "{name} ({format}) does not record how long its operations took",
                 "{name}({format})には各操作の所要時間がありません"
             ))
             .remedy(text!(
-                "give a trace of DiskSim's `validate` format, which has the measured times",
+                "use a trace in DiskSim's `validate` format, which contains the measured times",
                 "実測時間を含む DiskSim の `validate` 形式のトレースを指定してください"
             )));
     }

@@ -10,7 +10,7 @@ use crate::journal::{Journal, Lab, rescued};
 use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
@@ -184,7 +184,7 @@ impl PreparedVersus {
         request.check()?;
         let order_seed = request.seed.map_or_else(random_word, Ok)?;
         let requests = request.runs();
-        let mut plans = requests.iter().map(Traced::of).collect::<Result<Vec<_>>>()?;
+        let mut plans = requests.iter().map(ProfileWithTraces::of).collect::<Result<Vec<_>>>()?;
         if !request.variants.is_empty() {
             drop_doubles(&mut plans);
         }
@@ -273,9 +273,10 @@ impl VersusRequest {
     /// of them. This detects typing errors.
     fn check(&self) -> Result<()> {
         if self.targets.len() < 2 && self.variants.is_empty() {
-            return Err(ErrorKind::Usage.error(text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"))
+            return Err(ErrorKind::Usage.error(text!("a comparison needs more than one target", "対象が 1 つでは比べられません"))
             .remedy(text!(
-                "name two or more, the baseline first, or what is to differ ({VARY} bs=4k,16k); `{RUN}` measures one",
+                "name two or more targets, the baseline first, or vary an option ({VARY} bs=4k,16k); \
+                 measure a single target with `{RUN}`",
                 "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください({VARY} bs=4k,16k)。1 つだけ測るなら \
                  `{RUN}` です"
             )));
@@ -283,11 +284,11 @@ impl VersusRequest {
         if self.targets.len() > 1 && !self.variants.is_empty() {
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "{VARY} compares configurations of one target, and there are several",
+                    "{VARY} compares configurations of one target, but several targets were given",
                     "{VARY} は 1 つの対象の条件を変えて比べますが、対象が複数あります"
                 ))
                 .remedy(text!(
-                    "name one target, or leave out {VARY}",
+                    "name one target, or remove {VARY}",
                     "対象を 1 つにするか、{VARY} を外してください"
                 )));
         }
@@ -297,7 +298,7 @@ impl VersusRequest {
         {
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "{VARY} {parameter} changes a model, and the target is none",
+                    "{VARY} {parameter} applies to models, but the target is not a model",
                     "{VARY} {parameter} はモデル用ですが、対象はモデルではありません"
                 ))
                 .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
@@ -308,11 +309,11 @@ impl VersusRequest {
         let device = shown::path(device);
         Err(ErrorKind::Usage
             .error(text!(
-                "{DESTROY_DATA_ON} {device} is none of the targets",
+                "{DESTROY_DATA_ON} {device} is not one of the targets",
                 "{DESTROY_DATA_ON} {device} は対象に含まれていません"
             ))
             .remedy(text!(
-                "name the device as it stands among the targets",
+                "name the device exactly as in the list of targets",
                 "対象に書いたとおりの名前を指定してください"
             )))
     }
@@ -377,11 +378,11 @@ impl VersusRequest {
                 let (one, other) = (&self.variants[before].name, &variant.name);
                 return Err(ErrorKind::Usage
                     .error(text!(
-                        "{one} and {other} come to the same here",
+                        "{one} and {other} give the same configuration here",
                         "{one} と {other} はここでは同じ条件になります"
                     ))
                     .remedy(text!(
-                        "leave one of them out, or choose a {PROFILE} that they change",
+                        "remove one of them, or choose a {PROFILE} that they affect",
                         "どちらかを外すか、条件によって変わる {PROFILE} を選んでください"
                     )));
             }
@@ -424,7 +425,8 @@ impl VersusRequest {
             let name = &profile.name;
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "`{name}` goes on in rounds until each device is steady, so targets cannot take turns",
+                    "`{name}` repeats rounds until each device is steady, so the measurements of targets \
+                     cannot be interleaved",
                     "`{name}` は定常状態になるまでラウンドを繰り返すため、交互には測れません"
                 ))
                 .remedy(text!(
@@ -560,7 +562,7 @@ impl Live<'_, '_> {
     fn turns(
         live: &RefCell<Self>,
         events: Vec<Vec<Event>>,
-        targets: &mut [(Traced, OpenTarget, (Settings, bool))],
+        targets: &mut [(ProfileWithTraces, OpenTarget, (Settings, bool))],
         order_seed: u64,
     ) -> Result<Ended> {
         for (place, event) in events
@@ -627,8 +629,8 @@ impl OpenVersus<'_> {
         // Before test files are removed, because servers would count these requests as well.
         let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
-        let other_ended =
-            ErrorKind::Interrupted.error(text!("another target ended it", "ほかの対象のため終了しました"));
+        let other_ended = ErrorKind::Interrupted
+            .error(text!("ended because of another target", "ほかの対象のため終了しました"));
         let store = live.borrow().lab.store;
         let mut closed = Vec::new();
         let journals = live.into_inner().journals;

@@ -40,8 +40,8 @@ pub fn without_root() -> Result<Option<Command>> {
     }
     let remedy = || {
         text!(
-            "use sudo; without root it takes fuse2fs and unshare (on Debian the packages fuse2fs and util-linux) and a kernel that \
-             gives users name spaces",
+            "use sudo; without root, kurabe needs fuse2fs and unshare (Debian packages fuse2fs and \
+             util-linux) and a kernel that allows unprivileged user namespaces",
             "sudo を使ってください。root なしで行うには、fuse2fs と unshare(Debian では fuse2fs と util-linux パッケージ)と、ユーザー名前空間を\
              許すカーネルが必要です"
         )
@@ -49,7 +49,7 @@ pub fn without_root() -> Result<Option<Command>> {
     for (name, package) in [(FUSE2FS, FUSE2FS), ("unshare", "util-linux")] {
         system_program(name, &[]).map_err(|error| {
             cannot_run(name, package, &error).remedy(text!(
-                "install it (on Debian the package {package}), or use sudo",
+                "install it (Debian package {package}), or use sudo",
                 "インストールする(Debian では {package} パッケージ)か、sudo を使ってください"
             ))
         })?;
@@ -62,7 +62,7 @@ pub fn without_root() -> Result<Option<Command>> {
         |rest: &[&str]| system_program("unshare", &[&SPACES[..], &["-c", BEGIN, "sh"], rest].concat());
     let can = start(&["true"]).and_then(|mut trial| trial.stderr(Stdio::null()).status());
     if !can.is_ok_and(|status| status.success()) {
-        let message = text!("a name space of one's own is not to be had", "自分用の名前空間を作れません");
+        let message = text!("cannot create a user namespace", "ユーザー名前空間を作れません");
         return Err(ErrorKind::Refused.error(message).remedy(remedy()));
     }
     let own = std::env::current_exe().map_err(|error| cannot_run("kurabe", "kurabe", &error))?;
@@ -76,7 +76,6 @@ pub fn without_root() -> Result<Option<Command>> {
     Ok(Some(command))
 }
 
-/// A mounted fuse2fs.
 pub(crate) struct FileSystemProgram(Child);
 
 impl FileSystemProgram {
@@ -121,7 +120,7 @@ impl FileSystemProgram {
             Ok(Some(status)) if status.success() => Ok(()),
             _ => {
                 let message = text!(
-                    "fuse2fs did not write all of the disk",
+                    "fuse2fs did not write all data to the disk",
                     "fuse2fs がディスクをすべて書き終えられませんでした"
                 );
                 Err(ErrorKind::Io.error(message))

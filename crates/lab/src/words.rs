@@ -17,8 +17,8 @@ pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Resul
                 Ok((name.to_owned(), value.to_owned()))
             }
             _ => Err(ErrorKind::Usage
-                .error(text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"))
-                .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))),
+                .error(text!("{flag} {words}: the value is missing", "{flag} {words}: 値がありません"))
+                .remedy(text!("write it like {flag} {example}", "{flag} {example} のように書いてください"))),
         };
     words.iter().map(assignment).collect()
 }
@@ -55,7 +55,7 @@ pub fn parse_percent(words: &str) -> std::result::Result<f64, Text> {
     let number = words.trim().trim_end_matches('%').trim().parse::<f64>().ok();
     number.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0).ok_or_else(|| {
         text!(
-            "a percentage from 0 to 100 is expected, such as 5%",
+            "expected a percentage from 0 to 100, such as 5%",
             "0 から 100 までの割合を書いてください(例: 5%)"
         )
     })
@@ -69,7 +69,7 @@ pub fn parse_writes(words: &str) -> std::result::Result<u64, Text> {
     let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
     number.filter(|number| *number > 0).ok_or_else(|| {
         text!(
-            "a number of writes is expected, such as 1000-writes",
+            "expected a number of writes, such as 1000-writes",
             "1000-writes のように書き込みの回数を書いてください"
         )
     })

@@ -178,8 +178,10 @@ fn export_left() -> Result<()> {
     };
     for name in String::from_utf8_lossy(&list.stdout).lines().filter(is_left) {
         program("zpool", &["export", "-f", name], PACKAGE).map_err(|error| {
-            let message =
-                text!("the pool {name} was left and does not go", "残ったプール {name} を片付けられません");
+            let message = text!(
+                "the pool {name} remains and cannot be removed",
+                "残ったプール {name} を削除できません"
+            );
             ErrorKind::Io.error(message).because(error)
         })?;
     }

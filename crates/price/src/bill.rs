@@ -1,4 +1,4 @@
-//! The bill of a program: what several recordings of it came to.
+//! The bill of a program: the combined result of several recordings.
 
 use crate::count::{COUNTS, Count, RequestCounts};
 use crate::panel::{Panel, PanelDevice};
@@ -11,38 +11,40 @@ use kurabe_stats::mean_interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of a bill as JSON.
+/// Version of the JSON format of a bill.
 const SCHEMA: u32 = 1;
-/// Files that are listed one by one.
+/// Maximum number of files that are listed individually.
 const LISTED_FILES: usize = 8;
-/// Places in the first tick at which a replay begins, where that matters: a price is the mean over them.
+/// Number of start positions in the first tick for a replay, if they matter: a price is the mean over
+/// them.
 const TICK_PHASES: u64 = 8;
-/// Causes that are named for each device.
+/// Number of causes that are named for each device.
 const NAMED_CAUSES: usize = 3;
 
-/// What a recording stood on.
+/// Conditions of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillFacts {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The file system on which it ran.
+    /// File system on which the program ran.
     pub file_system: String,
-    /// Size of that.
+    /// Size of the file system in bytes.
     pub size_bytes: u64,
-    /// The model on which it was recorded in real time; nothing if it was in memory.
+    /// Model on which the program was recorded in real time. `None` for a recording in memory.
     #[serde(default)]
     pub recorded_on: Option<String>,
-    /// Faults of that device while it ran, as they were asked for; their time is in no price.
+    /// Requested faults of that device. Prices do not include their time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// Tick of the kernel in ns, if no flush was answered before the next one; none on a model in real time, and in bills of
-    /// earlier versions, whose counts depend on how many flushes happened to fit into a tick.
+    /// Tick of the kernel in ns, if no flush was answered before the next tick. `None` for a model in
+    /// real time, and in bills of earlier versions, whose counts depend on the number of flushes within
+    /// a tick.
     #[serde(default)]
     pub tick_ns: Option<u64>,
-    /// The kernel, whose file systems and caches stand between the program and the device.
+    /// Kernel version. The kernel's file systems and caches are between the program and the device.
     pub kernel: String,
-    /// Whether the pauses in which the program asked nothing are in the seconds.
+    /// Whether times include the pauses without requests.
     pub keeps_pauses: bool,
 }
 
@@ -53,29 +55,30 @@ pub struct BillFacts {
 pub struct RepeatedValue(pub Vec<u64>);
 
 impl RepeatedValue {
-    /// Whether it is the same in every recording.
+    /// Returns whether the value is the same in every recording.
     pub fn is_exact(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// The mean.
+    /// Returns the mean over the recordings.
     pub fn mean(&self) -> f64 {
         self.interval().0
     }
 
-    /// The mean, and half the width of its interval of 95 %; nothing where all are the same, endless of a single value.
+    /// Returns the mean, and half the width of its 95 % interval. The width is zero if all values are
+    /// equal, and infinite for a single value.
     pub fn interval(&self) -> (f64, f64) {
         let values: Vec<f64> = self.0.iter().map(|value| *value as f64).collect();
         let Some(interval) = mean_interval(&values) else { return (0.0, f64::INFINITY) };
         (interval.mean, interval.half_width.unwrap_or(f64::INFINITY))
     }
 
-    /// The lowest.
+    /// Returns the minimum over the recordings.
     pub fn least(&self) -> u64 {
         self.0.iter().copied().min().unwrap_or(0)
     }
 
-    /// The highest.
+    /// Returns the maximum over the recordings.
     pub fn most(&self) -> u64 {
         self.0.iter().copied().max().unwrap_or(0)
     }
@@ -84,75 +87,75 @@ impl RepeatedValue {
 /// Counts by their keys.
 pub type CountValues = BTreeMap<String, RepeatedValue>;
 
-/// The bill.
+/// The bill of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
-    /// Version of this form.
+    /// Version of the JSON format.
     pub kurabe_price: u32,
-    /// Version of kurabe, whose models the seconds are of.
+    /// Version of kurabe, which determines the models.
     pub version: String,
-    /// What it stands on.
+    /// Conditions of the recordings.
     #[serde(flatten)]
     pub facts: BillFacts,
-    /// Recordings.
+    /// Number of recordings.
     pub recordings: usize,
-    /// How long the program took here each time, in ns.
+    /// Duration of the program on this machine in each recording, in ns.
     pub elapsed_ns: RepeatedValue,
-    /// Everything that was counted.
+    /// All counts.
     pub counts: CountValues,
-    /// What files had of it: the most written first.
+    /// Counts by file, the most written first.
     pub files: Vec<FileBill>,
-    /// By phase, if the program told any.
+    /// Counts by phase, if the program marked any.
     pub phases: Vec<PhaseBill>,
-    /// On the devices of the panel.
+    /// Prices on the devices of the panel.
     pub prices: Vec<DevicePrice>,
 }
 
-/// What a file had.
+/// Counts of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileBill {
-    /// Its name in the command's folder; empty for what is no file at the end.
+    /// Name in the command's folder. Empty for requests that belong to no file at the end.
     pub name: String,
-    /// Its writes.
+    /// Number of writes.
     pub writes: RepeatedValue,
-    /// Bytes written to it.
+    /// Bytes written.
     pub written_bytes: RepeatedValue,
-    /// Bytes read from it.
+    /// Bytes read.
     pub read_bytes: RepeatedValue,
-    /// Flushes before which it was written since the flush before. Of the journal, folders and metadata, only those before which
-    /// no file of the program was.
+    /// Number of flushes that follow at least one write to the file since the previous flush. For the
+    /// journal, folders and metadata, only flushes without a write to a file of the program count.
     pub flushes: RepeatedValue,
 }
 
-/// What a phase had.
+/// Counts of a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseBill {
-    /// As the program named it.
+    /// Name given by the program.
     pub name: String,
-    /// What was counted in it.
+    /// All counts within the phase.
     pub counts: CountValues,
-    /// Its time on each device of the panel, in ns.
+    /// Time on each device of the panel, in ns.
     pub times_ns: Vec<RepeatedValue>,
 }
 
-/// What a recording takes on a device.
+/// Time of a recording on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePrice {
-    /// Its model.
+    /// Name of the model.
     pub model: String,
-    /// What it stands for.
+    /// Kind of device that the model represents.
     pub title: Text,
-    /// In ns.
+    /// Time in ns.
     pub time_ns: RepeatedValue,
-    /// Flushes on this device. They are fewer than were counted where several fit into a tick of the kernel, because file times
-    /// that did not change are not committed.
+    /// Number of flushes on this device. It is smaller than the count if several flushes fall into a
+    /// tick of the kernel, because unchanged file times are not committed.
     #[serde(default)]
     pub flushes: RepeatedValue,
-    /// What the time of its requests went to: the largest shares of the first recording.
+    /// Largest shares of the time of the requests, in the first recording.
     pub shares: Vec<TimeShareName>,
 }
 
@@ -160,19 +163,19 @@ pub struct DevicePrice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeShareName {
-    /// Its layer and cause: `disk.rotation`.
+    /// Layer and cause: `disk.rotation`.
     pub cause: String,
-    /// A few words.
+    /// Short description of the cause.
     pub name: Text,
-    /// Of all.
+    /// Share of the total, from 0 to 1.
     pub share: f64,
 }
 
 impl Bill {
-    /// Makes the bill of recordings, at least one.
+    /// Creates the bill of one or more recordings.
     ///
     /// # Errors
-    /// When a device of the panel is smaller than what was recorded.
+    /// If a device of the panel is smaller than the recorded range.
     pub fn new(facts: BillFacts, recordings: &[ProgramRecording], panel: &Panel) -> Result<Self> {
         let counted: Vec<RequestCounts> = recordings.iter().map(counts_of).collect();
         let mut bill = Self {
@@ -226,25 +229,25 @@ impl Bill {
         Ok(bill)
     }
 
-    /// Reads a bill that was saved; `name` is shown in errors.
+    /// Parses a saved bill. `name` is shown in errors.
     ///
     /// # Errors
-    /// When it is none, or of a later version.
+    /// If it is not a bill, or of a newer version.
     pub fn parse(name: &str, json: &str) -> Result<Self> {
         let bill: Self = serde_json::from_str(json).map_err(|error| no_bill(name, &error))?;
         if bill.kurabe_price > SCHEMA || bill.recordings == 0 {
-            let message = text!("{name} is a bill of a later version", "{name} は新しいバージョンの明細です");
+            let message = text!("{name} is a bill of a newer version", "{name} は新しいバージョンの明細です");
             return Err(ErrorKind::DataFile.error(message));
         }
         Ok(bill)
     }
 
-    /// The values of a count.
+    /// Returns the values of a count.
     pub fn count(&self, count: Count) -> Option<&RepeatedValue> {
         self.counts.get(count.word())
     }
 
-    /// Bytes at the device for each byte that the program asked to be written.
+    /// Returns the bytes at the device for each byte that the program wrote.
     pub fn write_amplification(&self) -> Option<f64> {
         let asked = self.count(Count::AskedBytes)?.mean();
         (asked > 0.0).then(|| self.count(Count::WrittenBytes).map_or(0.0, RepeatedValue::mean) / asked)
@@ -252,10 +255,11 @@ impl Bill {
 }
 
 fn no_bill(name: &str, error: &serde_json::Error) -> Error {
-    ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
+    ErrorKind::DataFile.error(text!("{name} is not a bill: {error}", "{name} は明細ではありません: {error}"))
 }
 
-/// Replays a recording: once, or where commits of file times fall into one tick, from several places in the first tick.
+/// Replays a recording: once, or from several start positions in the first tick if commits of file
+/// times fall into one tick.
 fn replayed_at_ticks(
     fresh: &Stack,
     recording: &ProgramRecording,
@@ -299,7 +303,7 @@ fn values_of(counted: &[RequestCounts]) -> CountValues {
     COUNTS.iter().map(|(word, count)| ((*word).to_owned(), values(*count))).collect()
 }
 
-/// Phases by their order; only those that every recording has.
+/// Returns the phases that every recording has, in order.
 fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
     let least = recordings.iter().map(|recording| recording.phases.len()).min().unwrap_or(0);
     let phase = |place: usize| {
@@ -319,7 +323,7 @@ fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
     (0..least).map(phase).collect()
 }
 
-/// What a file had in one recording: writes, bytes written and read, flushes.
+/// Sums of a file in one recording: writes, bytes written and read, flushes.
 type FileSums = [u64; 4];
 
 fn files_of(recordings: &[ProgramRecording]) -> Vec<FileBill> {
@@ -350,8 +354,8 @@ fn sums_by_file<'r>(
     recording: &'r ProgramRecording,
     all: &'r [ProgramRecording],
 ) -> BTreeMap<&'r str, FileSums> {
-    // Where two names were at one place at different times, the first stays. What was seen only in another recording, because it
-    // was gone too soon in this one, lay at the same place.
+    // If two names were at one place at different times, the first one counts. A file seen only in
+    // another recording, because it existed too briefly in this one, was at the same place.
     let files: Vec<_> =
         std::iter::once(recording).chain(all).flat_map(|recording| &recording.files).collect();
     let mut places = Ranges::default();
@@ -378,7 +382,7 @@ fn sums_by_file<'r>(
             if request.kind.writes() {
                 sum[0] += 1;
                 sum[1] += bytes;
-                // A write that waits for the medium is a flush of its own.
+                // A write that waits for the medium is also a flush.
                 sum[3] += u64::from(request.fua);
                 if !request.fua {
                     written.push(name);
@@ -399,10 +403,10 @@ fn sums_by_file<'r>(
     sums
 }
 
-/// For which of the files that were written a flush counts, by name and in order: for those of the program, else for one of the
-/// others. So the flushes of a commit are one of the file and one of the journal.
+/// Returns the names of the written files for which a flush counts, in order: those of the program,
+/// otherwise one of the others. So the flushes of a commit are one of the file and one of the journal.
 fn flushed<'n>(written: &[&'n str]) -> impl Iterator<Item = &'n str> {
-    // Metadata has no name, and what is no file is in parentheses.
+    // Metadata has no name, and entries in parentheses are not files.
     let is_of_program = |name: &str| !name.is_empty() && !name.starts_with('(');
     let has_own = written.iter().any(|name| is_of_program(name));
     let first = written.first().copied();
@@ -430,18 +434,18 @@ fn shares_of(
     shares
 }
 
-/// Whether what was recorded, up to this byte, has room on a device.
+/// Checks whether the recorded range fits on a device.
 fn fits(end_bytes: u64, device: &PanelDevice, capacity_bytes: u64) -> Result<()> {
     if end_bytes <= capacity_bytes {
         return Ok(());
     }
     let (model, has, needs) = (&device.model, format_bytes(capacity_bytes), format_bytes(end_bytes));
     let what = text!(
-        "`{model}` holds {has}, and what was recorded reaches up to {needs}",
+        "`{model}` has a capacity of {has}, but the recorded requests reach up to {needs}",
         "`{model}` の容量は {has} ですが、記録した I/O は {needs} まで達しています"
     );
     Err(ErrorKind::Target.error(what).remedy(text!(
-        "leave it out of the panel, or make the file system smaller with {SIZE}",
+        "remove it from the panel, or make the file system smaller with {SIZE}",
         "パネルから外すか、{SIZE} でファイルシステムを小さくしてください"
     )))
 }

@@ -1,4 +1,4 @@
-//! A budget: what a program may ask of its storage at most.
+//! A budget: upper limits for the storage use of a program.
 
 use crate::bill::Bill;
 use crate::count::{COUNTS, Count, CountUnit};
@@ -6,38 +6,38 @@ use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, DataTable, Result, Text, Value};
 use serde::Serialize;
 
-/// Limits of counts and of seconds.
+/// Limits of counts and of times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     counts: Vec<(Count, u64)>,
-    /// By model, in ns.
+    /// Limits by model, in ns.
     times_ns: Vec<(String, u64)>,
 }
 
-/// A limit and what there is of it.
+/// A limit and the actual value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetLine {
-    /// The count, or nothing for a time.
+    /// The count. `None` for a time.
     #[serde(skip)]
     pub count: Option<Count>,
-    /// What the device stands for; empty of a count.
+    /// Kind of device. Empty for a count.
     pub title: Text,
-    /// Its word, or the model.
+    /// Word of the count, or name of the model.
     pub key: String,
-    /// At most so many, so many bytes, or so many ns.
+    /// Maximum number, bytes or ns.
     pub limit: u64,
-    /// The lowest of all recordings: what one of them keeps is no excess.
+    /// Minimum of all recordings: if one of them is within the limit, the limit is not exceeded.
     pub value: u64,
-    /// Whether every recording is over it.
+    /// Whether every recording exceeds the limit.
     pub is_over: bool,
 }
 
 impl Budget {
-    /// Reads a budget; `name` is shown in errors. Its devices are those of the panel.
+    /// Parses a budget. `name` is shown in errors. Its devices are those of the panel.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// For the first mistake, with its line.
     pub fn parse(name: &str, source: &str, models: &[&str]) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
         let root = file.root(&["schema", "counts", "times"])?;
@@ -60,7 +60,7 @@ impl Budget {
         Ok(budget)
     }
 
-    /// What a bill has of each limit.
+    /// Returns the value of a bill for each limit.
     pub fn lines(&self, bill: &Bill) -> Vec<BudgetLine> {
         let counts = self.counts.iter().filter_map(|(count, limit)| {
             let value = bill.count(*count)?.least();

@@ -1,29 +1,30 @@
-//! What changed between two bills of a program.
+//! Changes between two bills of a program.
 //!
-//! The model: a count that is the same in every recording of both bills is compared exactly. One that varies has changed if its
-//! intervals lie apart and the means differ by more than the margin; nothing inside them is a change. Of what changed, the
-//! cause is named first: what the program does otherwise, by the counts that tell it.
+//! The model: a count that is the same in every recording of both bills is compared exactly. A varying
+//! count has changed if its intervals do not overlap and the means differ by more than the margin. The
+//! report names the cause first: the change in the program's behaviour that the counts show.
 
 use crate::bill::{Bill, FileBill, RepeatedValue};
 use crate::count::{COUNTS, Count};
 use kurabe_core::Text;
 use serde::Serialize;
 
-/// Counts that differ by less than this share are the same work: what a file system adds varies by that much.
+/// Maximum relative difference of counts for the same work. The additional requests of a file system
+/// vary by this much.
 const SAME_WORK: f64 = 0.02;
 
 /// A count that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
-    /// Its word.
+    /// Word of the count.
     pub count: &'static str,
-    /// Which.
+    /// The count.
     #[serde(skip)]
     pub which: Count,
-    /// Before.
+    /// Values in the earlier bill.
     pub before: RepeatedValue,
-    /// Now.
+    /// Values in the current bill.
     pub now: RepeatedValue,
 }
 
@@ -31,82 +32,82 @@ pub struct CountChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriceChange {
-    /// Its model.
+    /// Name of the model.
     pub model: String,
-    /// What it stands for.
+    /// Kind of device.
     pub title: Text,
-    /// Before, in ns.
+    /// Times in the earlier bill, in ns.
     pub before_ns: RepeatedValue,
-    /// Now.
+    /// Times in the current bill, in ns.
     pub now_ns: RepeatedValue,
-    /// Now over before.
+    /// Current mean divided by the earlier mean.
     pub ratio: f64,
-    /// Whether that is a change.
+    /// Whether the difference counts as a change.
     pub is_changed: bool,
 }
 
-/// What the program does otherwise.
+/// Change in the program's behaviour.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum ChangeCause {
-    /// It writes the same, and flushes more or less often; the file of which, if one stands out.
+    /// It writes the same, and flushes more or less often; with the file, if one stands out.
     Flushes {
-        /// That file.
+        /// The file.
         file: Option<String>,
-        /// Now over before.
+        /// Current flushes divided by earlier flushes.
         ratio: f64,
-        /// Whether every write to it is followed by a flush now, and was not before.
+        /// Whether a flush follows every write to the file only in the current bill.
         each_write: bool,
     },
-    /// It itself writes more or less, and flushes more or less often: the same work in more or fewer pieces.
+    /// It writes more or less, and flushes more or less often: the same work in more or fewer pieces.
     Commits {
-        /// That file.
+        /// The file.
         file: Option<String>,
-        /// Of flushes, now over before.
+        /// Current flushes divided by earlier flushes.
         ratio: f64,
     },
     /// It writes more or less.
     Written {
-        /// The file of which.
+        /// The file.
         file: Option<String>,
-        /// Now over before.
+        /// Current bytes divided by earlier bytes.
         ratio: f64,
     },
     /// It reads more or less.
     Read {
-        /// The file of which.
+        /// The file.
         file: Option<String>,
-        /// Now over before.
+        /// Current bytes divided by earlier bytes.
         ratio: f64,
     },
-    /// As much, in more or fewer pieces or in another order.
+    /// It transfers the same amount, in more or fewer pieces or in another order.
     Order,
 }
 
-/// What changed.
+/// All changes between two bills.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
-    /// What the program does otherwise; nothing if no count changed.
+    /// Change in the program's behaviour. `None` if no count changed.
     pub cause: Option<ChangeCause>,
-    /// The counts that changed.
+    /// Counts that changed.
     pub counts: Vec<CountChange>,
     /// Every device of both panels.
     pub prices: Vec<PriceChange>,
-    /// Whether the kernel is another one: what it adds is no change of the program.
+    /// Whether the kernels differ. Additional requests of the kernel are not a change of the program.
     pub other_kernel: bool,
-    /// Whether only one of the two was recorded at the pace of a tick, or its tick is another one.
+    /// Whether only one of the two was recorded at the pace of a tick, or the ticks differ.
     pub other_tick: bool,
 }
 
 impl Changes {
-    /// What changed from one bill to another, beyond a margin where it varies.
+    /// Returns the changes between two bills. Varying values must differ by more than the margin.
     pub fn between(before: &Bill, now: &Bill, margin: f64) -> Self {
         let counts: Vec<CountChange> = COUNTS
             .iter()
-            // A journal sends one flush of nothing more or less, as it happens; and a write for which the program does not wait comes
-            // before a flush or after it.
+            // Not deterministic: a journal may send one empty flush more or less, and a write for which
+            // the program does not wait comes before a flush or after it.
             .filter(|(_, which)| !matches!(which, Count::EmptyFlushes | Count::JournalFlushes))
             .filter_map(|(count, which)| {
                 let (before, now) = (before.count(*which)?.clone(), now.count(*which)?.clone());
@@ -133,7 +134,7 @@ impl Changes {
         }
     }
 
-    /// Whether it costs more: a device takes longer, or is flushed more often.
+    /// Returns whether the cost rose: a device takes longer, or is flushed more often.
     pub fn costs_more(&self) -> bool {
         let more_flushes =
             |change: &CountChange| change.which == Count::Flushes && change.now.mean() > change.before.mean();
@@ -141,7 +142,7 @@ impl Changes {
             || self.prices.iter().any(|price| price.is_changed && price.ratio > 1.0)
     }
 
-    /// Whether anything changed.
+    /// Returns whether anything changed.
     pub fn is_any(&self) -> bool {
         !self.counts.is_empty() || self.prices.iter().any(|price| price.is_changed)
     }
@@ -155,7 +156,7 @@ fn is_changed(before: &RepeatedValue, now: &RepeatedValue, margin: f64) -> bool 
     }
 }
 
-/// Whether intervals lie apart and means differ by more than a margin.
+/// Returns whether intervals do not overlap and means differ by more than a margin.
 fn differ_by_more(before: &RepeatedValue, now: &RepeatedValue, margin: f64) -> bool {
     let repeated = before.0.len() > 1 && now.0.len() > 1;
     let ((mean, half), (other_mean, other_half)) = (before.interval(), now.interval());
@@ -191,13 +192,13 @@ fn cause(before: &Bill, now: &Bill, counts: &[CountChange]) -> Option<ChangeCaus
     (!counts.is_empty()).then_some(ChangeCause::Order)
 }
 
-/// Whether about every write to a file has a flush of its own.
+/// Returns whether nearly every write to a file has its own flush.
 fn each_write_is_flushed(bill: &Bill, name: &str) -> bool {
     let file = bill.files.iter().find(|file| file.name == name);
     file.is_some_and(|file| file.writes.mean() > 1.0 && file.flushes.mean() > 0.9 * file.writes.mean())
 }
 
-/// The file, by name, that has more than half of what changed.
+/// Returns the name of the file that accounts for more than half of the change.
 fn file_that_stands_out(before: &Bill, now: &Bill, of: fn(&FileBill) -> &RepeatedValue) -> Option<String> {
     let mean = |bill: &Bill, name: &str| {
         bill.files.iter().find(|file| file.name == name).map_or(0.0, |file| of(file).mean())
@@ -221,8 +222,8 @@ mod tests {
     use crate::recording::{ProgramRecording, fixture::recorded};
     use kurabe_sim::RequestKind::{self, Flush, Write};
 
-    /// A program that commits so many times, each time with writes to a log of 1 MiB and perhaps to a table behind it; every
-    /// how-many-th write is flushed.
+    /// Returns the bill of a program with this number of commits, each with writes to a log of 1 MiB
+    /// and possibly to a table after it. Every `flush_every`-th write is flushed.
     fn bill(commits: u64, writes: u64, flush_every: u64, asked_bytes: u64) -> Bill {
         let mut requests: Vec<(RequestKind, u64, u32)> = Vec::new();
         for commit in 0..commits * writes {
@@ -261,7 +262,7 @@ mod tests {
         let beyond =
             ProgramRecording { requests: recorded(&[(Write, 1 << 30, 4096)]), ..ProgramRecording::default() };
         let refused = Bill::new(facts, &[beyond], &panel("iomega-zip100")).unwrap_err();
-        assert!(refused.what().en.contains("`iomega-zip100` holds"), "{refused:?}");
+        assert!(refused.what().en.contains("`iomega-zip100` has a capacity of"), "{refused:?}");
     }
 
     fn cause(before: &Bill, now: &Bill) -> Option<ChangeCause> {
@@ -298,7 +299,7 @@ mod tests {
             (values(&[100, 100, 100]), values(&[101, 101, 101]), true),
             (values(&[1000, 1003, 998]), values(&[1004, 1001, 1005]), false),
             (values(&[1000, 1003, 998]), values(&[1060, 1058, 1061]), true),
-            // A single value has no interval: only what is beyond the margin is a change.
+            // A single value has no interval: only a difference beyond the margin is a change.
             (values(&[1000]), values(&[1009]), false),
             (values(&[1000]), values(&[1020]), true),
         ] {

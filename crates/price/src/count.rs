@@ -1,36 +1,37 @@
-//! What is counted of requests.
+//! Counts of requests.
 
 use kurabe_sim::{Ranges, RecordedRequest, RequestKind};
 use std::ops::Range;
 
-/// Something that is counted.
+/// A kind of count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Count {
     /// Flushes with something to flush.
     Flushes,
-    /// Flushes with nothing written since the one before: a journal sends one more or less, as it happens.
+    /// Flushes without a write since the previous one. A journal may send one more or less.
     EmptyFlushes,
-    /// Flushes before which nothing but the journal of the file system was written: those that make a commit block durable.
+    /// Flushes that follow only writes to the file system's journal: those that make a commit block
+    /// durable.
     JournalFlushes,
     /// Writes.
     Writes,
     /// Bytes written.
     WrittenBytes,
-    /// Writes that do not go on where the one before ended.
+    /// Writes that do not continue where the previous one ended.
     RandomWrites,
-    /// Bytes written to places that had been written in this recording.
+    /// Bytes written to offsets that were already written in this recording.
     RewrittenBytes,
     /// Reads.
     Reads,
     /// Bytes read.
     ReadBytes,
-    /// Reads that do not go on where the one before ended.
+    /// Reads that do not continue where the previous one ended.
     RandomReads,
     /// Discards.
     Discards,
     /// Bytes discarded.
     DiscardedBytes,
-    /// Bytes that the program itself asked to be written.
+    /// Bytes written by the program itself.
     AskedBytes,
 }
 
@@ -51,7 +52,7 @@ pub const COUNTS: [(&str, Count); 13] = [
     ("asked_bytes", Count::AskedBytes),
 ];
 
-/// In what it is counted.
+/// Unit of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountUnit {
     /// Requests.
@@ -61,12 +62,12 @@ pub enum CountUnit {
 }
 
 impl Count {
-    /// Its stable word.
+    /// Returns the stable word.
     pub fn word(self) -> &'static str {
         COUNTS[self as usize].0
     }
 
-    /// In what it is counted.
+    /// Returns the unit of its values.
     pub fn unit(self) -> CountUnit {
         match self {
             Self::WrittenBytes
@@ -84,10 +85,11 @@ impl Count {
 pub struct RequestCounts([u64; COUNTS.len()]);
 
 impl RequestCounts {
-    /// Counts requests, which are in the order of their arrival; the journal of the file system lies in these places.
+    /// Counts requests in the order of their arrival. `journal` are the ranges of the file system's
+    /// journal.
     pub fn of<'r>(recorded: impl IntoIterator<Item = &'r RecordedRequest>, journal: &[Range<u64>]) -> Self {
         let mut counts = Self::default();
-        // Whether all writes since the flush before were to the journal.
+        // Whether all writes since the previous flush were to the journal.
         let mut is_journal = true;
         let (mut covered, mut is_clean) = (Ranges::default(), true);
         let mut ends_bytes = [u64::MAX; 2];
@@ -117,7 +119,7 @@ impl RequestCounts {
                     counts.add(Count::RewrittenBytes, bytes - covered.add(from, to, 0));
                     ends_bytes[1] = to;
                     let is_of_journal = journal.iter().any(|place| place.start <= from && to <= place.end);
-                    // A write that waits for the medium is a flush of its own.
+                    // A write that waits for the medium is also a flush.
                     counts.add(Count::Flushes, request.fua.into());
                     counts.add(Count::JournalFlushes, (request.fua && is_of_journal).into());
                     is_clean = false;
@@ -128,12 +130,12 @@ impl RequestCounts {
         counts
     }
 
-    /// One of them.
+    /// Returns the value of a count.
     pub fn get(&self, count: Count) -> u64 {
         self.0[count as usize]
     }
 
-    /// Sets one of them.
+    /// Sets the value of a count.
     pub fn set(&mut self, count: Count, value: u64) {
         self.0[count as usize] = value;
     }
@@ -187,7 +189,7 @@ mod tests {
             [Count::Flushes, Count::JournalFlushes].map(|count| counts.get(count))
         };
         assert_eq!(flushes(&requests), [2, 1]);
-        // The same on a device that knows FUA.
+        // The same on a device that supports FUA.
         requests[3].request.fua = true;
         assert_eq!(flushes(&requests[..4]), [2, 1]);
     }

@@ -1,9 +1,10 @@
-//! The price of I/O: what a program asks of its storage, counted; what that takes on devices that are not at hand, computed; and
-//! what changed since another time.
+//! The price of I/O: exact counts of a program's requests, their computed time on devices that are not
+//! at hand, and changes since an earlier bill.
 //!
-//! The model: a [`ProgramRecording`] is every request that reached the device, in order. Its counts are exact, whatever else the machine
-//! does; its seconds are those of a panel of models in virtual time. A [`Bill`] is made of several recordings of one
-//! program: a count that is the same in all of them is compared exactly, one that varies by its interval.
+//! The model: a [`ProgramRecording`] contains every request that reached the device, in order. Its
+//! counts are exact, regardless of other load. Its times are those of a panel of models in virtual
+//! time. A [`Bill`] combines several recordings of one program: a count that is the same in all of them
+//! is compared exactly, a varying one by its interval.
 
 mod bill;
 mod budget;

@@ -5,15 +5,15 @@ use kurabe_core::outside::text_of_file;
 use kurabe_core::{DataFile, ErrorKind, Result, Text, Value, library, nearest, text};
 use kurabe_sim::{DeviceSpec, LayerSpec, load_device};
 
-/// Name and text of every panel that comes with kurabe; the first is the usual one.
+/// Name and text of every built-in panel. The first one is the default.
 pub const PANELS: &[(&str, &str)] = library!["panels", ".toml": "everyday", "databases"];
 
-/// Devices to be priced on.
+/// A panel of devices.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Its name.
+    /// Name of the panel.
     pub name: String,
-    /// Its devices.
+    /// Devices of the panel.
     pub devices: Vec<PanelDevice>,
 }
 
@@ -22,17 +22,17 @@ pub struct Panel {
 pub struct PanelDevice {
     /// Name or file of its model.
     pub model: String,
-    /// What it stands for.
+    /// Kind of device that the model represents.
     pub title: Text,
-    /// Its model, as it is below a real computer.
+    /// Model without the layers that are real.
     pub spec: DeviceSpec,
 }
 
 impl Panel {
-    /// A panel that comes with kurabe, or from a file of the user's own if the name looks like a path.
+    /// Loads a built-in panel, or a file if the name looks like a path.
     ///
     /// # Errors
-    /// When there is none, or its file is wrong.
+    /// If the panel does not exist, or its file is invalid.
     pub fn load(name: &str) -> Result<Self> {
         if is_path(name) {
             let message = text!("cannot read the panel {name}", "パネルのファイル {name} を読めません");
@@ -47,10 +47,10 @@ impl Panel {
         }
     }
 
-    /// Reads the file of a panel; `name` is shown in errors.
+    /// Parses the file of a panel. `name` is shown in errors.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// For the first mistake, with its line.
     pub fn parse(name: &str, source: &str) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
         let root = file.root(&["schema", "device"])?;
@@ -72,10 +72,10 @@ impl Panel {
     }
 }
 
-/// A model without the computer and the file system that it may have on top.
+/// Returns a model without the computer and the file system on top.
 ///
 /// # Errors
-/// When nothing is left of it.
+/// If no layer is left.
 pub fn device_below(spec: DeviceSpec) -> Result<DeviceSpec> {
     let mut spec = spec.without_computer()?;
     let is_above = |layer: &&LayerSpec| layer.kind.of_host || layer.kind.word == "filesystem";

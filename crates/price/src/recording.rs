@@ -1,37 +1,39 @@
-//! What was recorded of one run of a program.
+//! The recording of one run of a program.
 
 use kurabe_sim::{RecordedRequest, RequestKind, TimesCommit};
 use std::ops::Range;
 
-/// Bytes that the block layer joins at most: what it has usually for one request to a disk (`max_sectors_kb` 1024 and more).
+/// Maximum number of bytes that the block layer joins: the usual limit of one request to a disk
+/// (`max_sectors_kb` 1024 and more).
 const MOST_JOINED_BYTES: u64 = 1 << 20;
 
 /// Every request that reached the device, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramRecording {
-    /// The requests.
+    /// All requests.
     pub requests: Vec<RecordedRequest>,
-    /// The first of those that wrote what the program had left in memory.
+    /// Index of the first request that wrote data left in memory by the program.
     pub left_from: usize,
-    /// Phases that the program told, with the first request of each.
+    /// Phases marked by the program, with the index of the first request of each.
     pub phases: Vec<(String, usize)>,
-    /// Where files lie on the device at the end, by the name that is shown.
+    /// Ranges of files on the device at the end, by the shown name.
     pub files: Vec<(String, Vec<Range<u64>>)>,
-    /// Where the journal of the file system lies, if that is known.
+    /// Ranges of the file system's journal, if known.
     pub journal: Vec<Range<u64>>,
-    /// Commits of file times alone.
+    /// Commits that contain only file times.
     pub times_commits: Vec<TimesCommit>,
-    /// Bytes that the program asked to be written; none if that is not counted.
+    /// Bytes written by the program. `None` if not counted.
     pub asked_bytes: Option<u64>,
-    /// How long the program took here, in ns: it is no part of the price.
+    /// Duration of the program on this machine, in ns. Prices do not include it.
     pub elapsed_ns: u64,
 }
 
 impl ProgramRecording {
-    /// Orders and joins what was left in memory as the kernel's own write-back and a drive's queue have it: it was written file by
-    /// file, each of which was waited for, so that it is the same each time. Writes between two flushes are under way together, from
-    /// the lowest place to the highest, and those that adjoin are one. A flush of nothing is left out: whether the kernel sends one
-    /// behind the last commit depends on how far the journal's thread has got.
+    /// Sorts and joins the writes of data left in memory, as the kernel's write-back and a drive's
+    /// queue would. For reproducibility, they were written file by file, and each was waited for.
+    /// Writes between two flushes are in flight together, in ascending order, and adjacent ones are
+    /// joined. An empty flush is removed: whether the kernel sends one after the last commit depends on
+    /// the progress of the journal's thread.
     pub fn join_what_was_left(&mut self) {
         let mut left = self.requests.split_off(self.left_from.min(self.requests.len()));
         let mut is_clean = self.requests.last().is_none_or(|one| one.request.kind == RequestKind::Flush);
@@ -69,7 +71,7 @@ fn adjoins(before: &RecordedRequest, one: &RecordedRequest) -> bool {
 pub(crate) mod fixture {
     use kurabe_sim::{RecordedRequest, Request, RequestKind};
 
-    /// Requests, each of which waits for the one before.
+    /// Returns requests, each of which waits for the previous one.
     pub(crate) fn recorded(requests: &[(RequestKind, u64, u32)]) -> Vec<RecordedRequest> {
         let one = |(place, &(kind, offset_bytes, length_bytes)): (usize, &(RequestKind, u64, u32))| {
             let asked_ns = place as u64 * 10;
@@ -102,7 +104,7 @@ mod tests {
             ProgramRecording { requests: recorded(&requests), left_from: 2, ..ProgramRecording::default() };
         recording.join_what_was_left();
         let lengths: Vec<u32> = recording.requests.iter().map(|one| one.request.length_bytes).collect();
-        // What the program had waited for stays as it was.
+        // Requests for which the program waited are unchanged.
         assert_eq!(lengths, [4096, 4096, 8192, 4096, 0, 4096]);
         let times: Vec<u64> = recording.requests.iter().map(|one| one.asked_ns).collect();
         assert_eq!(times, [0, 10, 20, 20, 50, 70]);

@@ -115,11 +115,11 @@ fn place(name: &str, word: &str, places: &Placeholders, shell: bool) -> Result<S
         "origin" => &places.origin,
         _ => {
             return Err(ErrorKind::DataFile.error(text!(
-                "`{{{name}}}` in `{word}` stands for nothing",
+                "`{{{name}}}` in `{word}` is not defined",
                 "`{word}` の `{{{name}}}` に当たるものはありません"
             ))
             .remedy(text!(
-                "there are {{work}} and {{origin}}; to pass braces on, double them: {{{{{name}}}}}",
+                "use {{work}} or {{origin}}; to pass braces to the program, double them: {{{{{name}}}}}",
                 "使えるのは {{work}} と {{origin}} です。波括弧をそのまま渡すには {{{{{name}}}}} と重ねてください"
             )));
         }
@@ -128,7 +128,7 @@ fn place(name: &str, word: &str, places: &Placeholders, shell: bool) -> Result<S
         let path = path.display();
         return Err(ErrorKind::Unsupported
             .error(text!(
-                "the path {path} cannot stand in a command line",
+                "the path {path} cannot be used in a command line",
                 "パス {path} はコマンド行に書けません"
             ))
             .remedy(text!(

@@ -137,7 +137,7 @@ impl Folder {
     pub fn remove_same(&self, name: &OsStr, file: impl AsFd) -> io::Result<()> {
         let facts = self.facts(name)?.ok_or(io::ErrorKind::NotFound)?;
         if FileIdentity::from(&facts) != FileIdentity::of(file)? {
-            return Err(io::Error::other("something else has its name now"));
+            return Err(io::Error::other("another file has its name now"));
         }
         self.remove(name, FileType::from_raw_mode(facts.st_mode))
     }

@@ -93,7 +93,10 @@ impl Foreground<'_> {
             }
             let mut run = enclosed.join().map_err(|_| lost())?.ok_or_else(lost)?;
             let mut enclosure = Enclosure::by_adoption().map_err(|error| {
-                Error::os(text!("cannot adopt processes", "プロセスを引き取れません"), &error)
+                Error::os(
+                    text!("cannot become the reaper of child processes", "子プロセスの回収役になれません"),
+                    &error,
+                )
             })?;
             let ended = run(&enclosure)?;
             Ok(ends(ended, &mut enclosure))
@@ -124,7 +127,7 @@ impl Foreground<'_> {
                     "{program} を実行できません。インストールされていません"
                 );
                 return ErrorKind::Target.error(message).remedy(text!(
-                    "check its name, install it, or put it on the PATH; a line of the shell needs sh -c",
+                    "check its name, install it, or add its folder to PATH; for shell syntax, use sh -c",
                     "名前を確かめるか、インストールするか、PATH に加えてください。シェルの書き方を使うには sh -c が必要です"
                 ));
             }

@@ -13,7 +13,8 @@ use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Each line is the process group that runs now, or empty if none does.
-const SCRIPT: &str = "trap '' HUP INT TERM; g=; while read -r line; do g=$line; done; [ -z \"$g\" ] || kill -s KILL -- \"-$g\"";
+const SCRIPT: &str = "trap '' HUP INT TERM; g=; while read -r line; do g=$line; done; [ -z \"$g\" ] || \
+    kill -s KILL -- \"-$g\"";
 
 /// Shell that kills a process group once its pipe is closed.
 #[derive(Debug)]

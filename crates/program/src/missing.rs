@@ -1,7 +1,7 @@
 //! Programs that cannot be started because they are not installed.
 //!
-//! The kernel does not always answer `ENOENT`: with a folder on `PATH` that the user may not read, the answer is `EACCES`,
-//! although no other folder has the program.
+//! The kernel does not always answer `ENOENT`: with a folder on `PATH` that the user may not read,
+//! the answer is `EACCES`, although no other folder has the program.
 
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};

@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// An upcoming action.
+/// An action that a program step is about to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coming {
     /// The programs of a step, before the first of them runs.
@@ -161,7 +161,7 @@ impl Programs {
             (Err(first), Err(error)) => {
                 let why = error.cause().unwrap_or_default();
                 Err(first.remedy(text!(
-                    "{path} is still there ({why}); release what holds it, and remove it",
+                    "{path} still exists ({why}); stop the processes that use it, then remove it",
                     "{path} が残っています({why})。使用中のものを解放してから削除してください"
                 )))
             }
@@ -208,7 +208,7 @@ impl Programs {
     fn make_git_material(&self, material: &GitMaterial, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let GitMaterial { files, changed_files, commits } = material;
         tell(Coming::Next(text!(
-            "making a git repository of {files} files, and {commits} commits that change {changed_files}",
+            "creating a git repository with {files} files, and {commits} commits that change {changed_files}",
             "git リポジトリを作成({files} ファイル、{changed_files} ファイルを変えるコミット {commits} 件)"
         )))?;
         let [init, import] = self.git_lines()?;

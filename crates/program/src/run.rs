@@ -283,7 +283,7 @@ fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
             "`{line}` を実行できません。{name} がインストールされていません"
         );
         return ErrorKind::Unsupported.error(message).remedy(text!(
-            "install {name}, or put it on the PATH",
+            "install {name}, or add its folder to PATH",
             "{name} をインストールするか、PATH に加えてください"
         ));
     }
@@ -293,7 +293,7 @@ fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
     match error.kind() {
         // EAGAIN: the limit of processes is reached.
         std::io::ErrorKind::WouldBlock => made.remedy(text!(
-            "raise the limit of processes (ulimit -u, the container's pids limit)",
+            "raise the process limit (ulimit -u, the container's pids limit)",
             "プロセス数の上限(ulimit -u、コンテナーの pids 制限)を上げてください"
         )),
         _ => made,
@@ -311,7 +311,7 @@ fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
         }
     };
     let made = ErrorKind::Io.error(message).remedy(text!(
-        "run it by hand to see why; the step is in the profile",
+        "run it by hand to see why; the profile contains the step",
         "手で実行して原因を確かめてください。このステップはプロファイルに書かれています"
     ));
     if output.is_empty() { made } else { made.because(output) }
@@ -522,7 +522,8 @@ mod tests {
         assert!(!dir.path().join(".git/hooks").exists(), "git's templates take no part");
         let ran = dir.path().join("ran");
         let plant = format!(
-            "mkdir {path}/.git/hooks; cd {path}/.git/hooks; printf '#!/bin/sh\ntouch {}' > post-commit; chmod +x post-commit",
+            "mkdir {path}/.git/hooks; cd {path}/.git/hooks; printf '#!/bin/sh\ntouch {}' > post-commit; \
+             chmod +x post-commit",
             ran.display()
         );
         run_words(&["sh", "-c", &plant], None, &Stop::default()).unwrap();

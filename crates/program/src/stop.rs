@@ -15,7 +15,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Requests a stop.
+    /// Requests a stop of the running programs.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }

@@ -48,7 +48,7 @@ impl WorkFolder {
     pub(crate) fn create(container: &Folder, worker: Worker) -> Result<Self> {
         let shown = shown::path(container.path());
         let cannot = |error: &io::Error| {
-            Error::os(text!("cannot make a folder in {shown}", "{shown} にフォルダーを作れません"), error)
+            Error::os(text!("cannot create a folder in {shown}", "{shown} にフォルダーを作れません"), error)
         };
         worker.own(container).map_err(|error| cannot(&error))?;
         for number in 0..MOST_FOLDERS {
@@ -126,7 +126,7 @@ impl WorkFolder {
     pub(crate) fn refuse_links(&self) -> Result<()> {
         let cannot = |path: &Path, error: &io::Error| {
             let path = shown::path(path);
-            Error::os(text!("cannot look at {path}", "{path} を調べられません"), error)
+            Error::os(text!("cannot examine {path}", "{path} を調べられません"), error)
         };
         if self.is_replaced().map_err(|error| cannot(self.folder.path(), &error))? {
             return Err(replaced(self.folder.path()));
@@ -165,7 +165,7 @@ impl WorkFolder {
             return Ok(());
         }
         if self.is_replaced()? {
-            return Err(io::Error::other("something else has its name"));
+            return Err(io::Error::other("another file has its name"));
         }
         match self.container.remove_tree(&self.name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -183,11 +183,11 @@ fn places_in(folder: &Path) -> Placeholders {
 fn replaced(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Refused.error(text!(
-        "{path} became a link or another folder: programs would work on somebody else's files",
+        "{path} was replaced by a link or another folder: programs would change other files",
         "{path} がリンクか別のフォルダーに置き換わりました。このままではほかのファイルがプログラムの対象になります"
     ))
     .remedy(text!(
-        "leave the folder alone while it is measured, and do not make it a link in the profile",
+        "do not touch the folder during the run, and do not make it a link in the profile",
         "測定中はこのフォルダーに触らず、プロファイルでもリンクにしないでください"
     ))
 }

@@ -88,7 +88,7 @@ impl Worker {
 
 fn cannot_look(path: &Path, error: &io::Error) -> Error {
     let path = shown::path(path);
-    Error::os(text!("cannot see whose {path} is", "{path} の所有者が分かりません"), error)
+    Error::os(text!("cannot determine the owner of {path}", "{path} の所有者が分かりません"), error)
 }
 
 /// Refuses a part of the path that another user may rename or write to.
@@ -99,19 +99,20 @@ fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Resul
         text!("{part} belongs to user {uid}", "{part} の所有者はユーザー {uid}")
     } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
         text!(
-            "{part} has mode {mode:o}: others can write there",
+            "{part} has mode {mode:o}: other users can write there",
             "{part} のモードは {mode:o} で、ほかのユーザーも書き込めます"
         )
     } else {
         return Ok(());
     };
     Err(ErrorKind::Refused.error(text!(
-        "refusing to run programs as root in {directory}, where others could put theirs ({})",
+        "refusing to run programs as root in {directory}, where other users could replace them ({})",
         "{directory} では root でプログラムを実行しません。ほかのユーザーがすり替えられるためです({})",
         cause.en
     ))
     .remedy(text!(
-        "measure as the user whose directory it is, or in a directory that only root can write (chmod go-w; of a file system without owners: mount -o umask=022)",
+        "measure as the owner of the directory, or in a directory that only root can write to (chmod \
+         go-w; on a file system without owners: mount -o umask=022)",
         "そのディレクトリのユーザーとして測るか、root だけが書き込める場所を使ってください(chmod go-w。所有者のないファイルシステムなら mount -o umask=022)"
     )))
 }

@@ -140,9 +140,9 @@ impl Follower {
 }
 
 fn leader_lost() -> Error {
-    ErrorKind::RankLost.error(text!("rank 0 gives no sign any more", "ランク 0 から応答がありません")).remedy(
+    ErrorKind::RankLost.error(text!("rank 0 no longer responds", "ランク 0 から応答がありません")).remedy(
         text!(
-            "what was measured here is in a store of its own beside that of rank 0",
+            "the results of this rank are in a separate store next to that of rank 0",
             "ここで測定した結果は、ランク 0 の保存先の隣にある個別の保存先に残っています"
         ),
     )

@@ -98,7 +98,7 @@ impl Leader {
             let quiet_ns = now_ns.saturating_sub(member.heard_ns.max(since_ns));
             if member.inbox.is_empty() && quiet_ns >= line.patience.as_nanos() as u64 {
                 let time_s = line.patience.as_secs();
-                let why = text!("gave no sign for {time_s} s", "{time_s} 秒間応答がありませんでした");
+                let why = text!("did not respond for {time_s} s", "{time_s} 秒間応答がありませんでした");
                 self.leave_out(rank, RankStanding::Silent, &why);
             }
         }
@@ -129,7 +129,7 @@ impl Leader {
         let what = text!("{who}: {why}", "{who}: {why}"; who, why);
         self.failures.push(what.clone());
         let text = text!(
-            "{what}; what follows is of the other ranks",
+            "{what}; later results cover only the other ranks",
             "{what}。以降は残りのランクだけの結果です"; what
         );
         self.out.push(Event::Notice { notice: Notice::new(NoticeKind::Other, text) });
@@ -175,7 +175,7 @@ impl Leader {
         let others: Vec<usize> = live.into_iter().filter(|rank| about(*rank) != about(lowest)).collect();
         for rank in &others {
             let why =
-                text!("does something else than rank {lowest}", "ランク {lowest} と違う処理をしています");
+                text!("does not do the same work as rank {lowest}", "ランク {lowest} と違う処理をしています");
             self.leave_out(*rank, RankStanding::Ended, &why);
         }
         self.take_from_all(line)?;
@@ -349,7 +349,7 @@ impl Leader {
             failures => {
                 let what = Text::join(failures.iter().cloned(), ["; "; 2]);
                 Err(ErrorKind::RankLost.error(what).remedy(text!(
-                    "the cells hold for the other ranks, which the record names",
+                    "completed tests are valid for the remaining ranks, which the record lists",
                     "測定済みの項目は、記録にある残りのランクの結果として有効です"
                 )))
             }

@@ -62,7 +62,7 @@ impl RankMessage {
     pub(crate) fn of(bytes: &[u8]) -> Result<Self> {
         serde_json::from_slice(bytes).map_err(|error| {
             ErrorKind::RankLost
-                .error(text!("a rank sent what is no message", "ランクから解釈できない通知が届きました"))
+                .error(text!("a rank sent an invalid message", "ランクから解釈できない通知が届きました"))
                 .because(error)
                 .remedy(text!(
                     "run the same version of kurabe on all hosts",

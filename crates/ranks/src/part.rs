@@ -64,7 +64,7 @@ pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
     let refused = |what: Text| Err(ErrorKind::Unsupported.error(what));
     if profile.rounds.is_some() {
         return refused(text!(
-            "ranks do not measure in rounds until a device is steady: each would end at another one",
+            "several ranks cannot repeat rounds until the device is steady: each rank would stop at a different round",
             "定常状態まで繰り返すプロファイルは複数ランクでは測れません(ランクごとに終わるラウンドが違ってしまうため)"
         ));
     }
@@ -73,14 +73,16 @@ pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
             Work::Io(workloads) if layout != RankLayout::Strided || workloads.iter().all(strides) => {}
             Work::Io(_) => {
                 return refused(text!(
-                    "{label} cannot be strided over ranks: only ascending blocks of one size by one thread can",
-                    "{label} はランク間でストライドにできません(1 スレッドの、1 種類のブロックサイズでの順次アクセスだけが対象です)"
+                    "{label} cannot be strided across ranks: striding needs sequential access with one \
+                     block size and one thread",
+                    "{label} はランク間でストライドにできません(1 スレッドの、1 種類のブロックサイズでのシーケンシャルアクセスだけが対象です)"
                 ));
             }
             Work::Metadata(_) if layout == RankLayout::Own => {}
             _ => {
                 return refused(text!(
-                    "{label} is nothing that ranks do together: workloads are, and names of files without a common file",
+                    "several ranks cannot measure {label}: they support workloads, and file-name \
+                     operations without a shared file",
                     "{label} は複数ランクでは測れません(測れるのはワークロードと、共有ファイルを使わないファイル名の操作です)"
                 ));
             }

@@ -136,10 +136,8 @@ impl<'a> Party<'a> {
                 Ok((path, number))
             }
             (Role::Follower(follower), _) => follower.file(&self.line),
-            (Role::Leader(_), None) => {
-                Err(ErrorKind::Internal
-                    .error(text!("there is no file to share", "共有するファイルがありません")))
-            }
+            (Role::Leader(_), None) => Err(ErrorKind::Internal
+                .error(text!("the ranks have no file to share", "共有するファイルがありません"))),
         }
     }
 

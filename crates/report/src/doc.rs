@@ -291,7 +291,6 @@ impl Doc {
         self.push_all((0..count).map(line).map(Paragraph::aside))
     }
 
-    /// Adds a paragraph.
     pub(crate) fn say(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::new(words))
     }

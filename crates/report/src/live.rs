@@ -47,7 +47,6 @@ pub struct LiveLine {
     is_quiet: bool,
 }
 
-/// The current work.
 #[derive(Default)]
 struct Activity {
     form: &'static str,

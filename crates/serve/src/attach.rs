@@ -144,7 +144,6 @@ impl Attachment {
         })
     }
 
-    /// Creates the devices.
     pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
         match self.front.front {
             FrontKind::Nbd => self.take_nbd_devices(&parts),
@@ -167,7 +166,8 @@ impl Attachment {
             let device = NbdDevice::over(export, serve, ended).map_err(|error| {
                 let message = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
                 Error::os(message, &error).remedy(text!(
-                    "it needs root and a free device of the kernel's driver (`modprobe nbd`); {BY} fuse needs no driver",
+                    "run as root and provide a free nbd device (`modprobe nbd`), or use {BY} fuse, which \
+                     needs no driver",
                     "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。{BY} fuse ならドライバーは不要です"
                 ))
             })?;
@@ -189,7 +189,7 @@ impl Attachment {
                 &error,
             )
             .remedy(text!(
-                "it needs root and /dev/fuse (`modprobe fuse`); `{SERVE}` needs neither",
+                "run as root and provide /dev/fuse (`modprobe fuse`), or use `{SERVE}`, which needs neither",
                 "root 権限と /dev/fuse(`modprobe fuse`)が必要です。`{SERVE}` ならどちらも不要です"
             ))
         })?;
@@ -205,7 +205,7 @@ impl Attachment {
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
                     .remedy(text!(
-                        "it needs root and loop devices (`modprobe loop`); `{SERVE}` needs neither",
+                        "run as root and provide loop devices (`modprobe loop`), or use `{SERVE}`, which needs neither",
                         "root 権限とループデバイス(`modprobe loop`)が必要です。`{SERVE}` ならどちらも不要です"
                     ))
             })?);
@@ -374,7 +374,7 @@ fn flush(node: &File, has_failed: bool) -> io::Result<()> {
 
 fn cannot_note(folder: &AttachmentFolder, error: &io::Error) -> Error {
     let shown = shown::path(folder.point());
-    Error::os(text!("cannot note what {shown} is for", "{shown} の用途を記録できません"), error)
+    Error::os(text!("cannot record the purpose of {shown}", "{shown} の用途を記録できません"), error)
 }
 
 fn cannot_detach(device: &Path, error: &io::Error) -> Error {
@@ -384,7 +384,7 @@ fn cannot_detach(device: &Path, error: &io::Error) -> Error {
 
 fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
     let shown = shown::path(folder.point());
-    Error::os(text!("cannot remove what {shown} is in", "{shown} のあるフォルダーを削除できません"), error)
+    Error::os(text!("cannot remove the folder of {shown}", "{shown} のあるフォルダーを削除できません"), error)
 }
 
 /// Returns the users of a device, as clauses. Empty if it is not in use, or if that cannot be
@@ -502,10 +502,12 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     };
     find().map_err(|error| {
         let shown = shown::path(device);
-        Error::os(text!("cannot tell what {shown} is", "{shown} が何か調べられません"), &error).remedy(text!(
-            "name the device that `{ATTACH}` printed",
-            "`{ATTACH}` が表示したデバイスを指定してください"
-        ))
+        Error::os(text!("cannot identify {shown}", "{shown} が何のデバイスか確認できません"), &error).remedy(
+            text!(
+                "name the device that `{ATTACH}` printed",
+                "`{ATTACH}` が表示したデバイスを指定してください"
+            ),
+        )
     })
 }
 
@@ -557,7 +559,7 @@ pub fn refuse_used(devices: &[PathBuf]) -> Result<()> {
     Err(ErrorKind::Refused
         .error(text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users))
         .remedy(text!(
-            "`umount {shown}`, or end what uses it, and try again then",
+            "unmount it (`umount {shown}`) or stop the processes that use it, then try again",
             "`umount {shown}` するか、使っているものを終了してから、もう一度実行してください"
         )))
 }

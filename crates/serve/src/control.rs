@@ -133,7 +133,7 @@ impl Controls {
     }
 
     pub(crate) fn obey(&self, request: ControlRequest) -> Result<Value> {
-        let gone = || ErrorKind::Internal.error(text!("the server is ending", "サーバーは終了中です"));
+        let gone = || ErrorKind::Internal.error(text!("the server is shutting down", "サーバーは終了中です"));
         let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
         match request {
             ControlRequest::Stats => Ok(json!(self.whole_figures().ok_or_else(gone)?)),
@@ -160,7 +160,7 @@ impl Controls {
                 let fault = fault.map(|words| DeviceFault::parse(&words)).transpose();
                 let fault = fault.map_err(|error| {
                     ErrorKind::Usage.error(error).remedy(text!(
-                        "write it as in error:read@1GiB+64KiB or hang:10s@after-1000-writes",
+                        "write a fault like error:read@1GiB+64KiB or hang:10s@after-1000-writes",
                         "error:read@1GiB+64KiB や hang:10s@after-1000-writes のように書いてください"
                     ))
                 })?;
@@ -213,7 +213,7 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
     let mut line = String::new();
     BufReader::new(client.take(MOST_LINE_BYTES)).read_line(&mut line)?;
     let outcome = serde_json::from_str(&line).map_err(|error| {
-        let message = text!("this is no request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
+        let message = text!("this is not a request of `{CONTROL}`", "`{CONTROL}` の要求として読めません");
         ErrorKind::Usage.error(message).because(error)
     });
     let answer = match outcome.and_then(|request| controls.obey(request)) {
@@ -235,11 +235,14 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
 pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     let shown = shown::path(path);
     let cannot = |error: &std::io::Error| {
-        Error::os(text!("cannot ask the server at {shown}", "{shown} のサーバーに接続できません"), error)
-            .remedy(text!(
-                "name the socket that `{SERVE}` was given; is that still running?",
-                "`{SERVE}` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
-            ))
+        Error::os(
+            text!("cannot connect to the server at {shown}", "{shown} のサーバーに接続できません"),
+            error,
+        )
+        .remedy(text!(
+            "give the socket that was passed to `{SERVE}`, and check that the server is still running",
+            "`{SERVE}` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
+        ))
     };
     let ask = || -> std::io::Result<String> {
         // A stopped server accepts only as many clients as its backlog; further ones would wait
@@ -258,7 +261,7 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     let line = ask().map_err(|error| cannot(&error))?;
     let mut answer: Value = serde_json::from_str(&line).map_err(|error| {
         ErrorKind::Internal
-            .error(text!("the server at {shown} gave no answer", "{shown} のサーバーから応答がありません"))
+            .error(text!("the server at {shown} did not answer", "{shown} のサーバーから応答がありません"))
             .because(error)
     })?;
     if let Some(done) = answer.get_mut("done") {
@@ -273,7 +276,7 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
 /// If the server has another version.
 pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
-        let message = text!("the server is of another version", "サーバーのバージョンが異なります");
+        let message = text!("the server has another version", "サーバーのバージョンが異なります");
         ErrorKind::Unsupported.error(message).because(error)
     })
 }

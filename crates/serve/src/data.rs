@@ -24,11 +24,11 @@ const MOST_EXTENTS: usize = 512;
 #[derive(Debug)]
 pub struct DiskData {
     size_bytes: u64,
-    keeper: Keeper,
+    storage: DataStorage,
 }
 
 #[derive(Debug)]
-enum Keeper {
+enum DataStorage {
     Memory(Sparse),
     File(Sparse),
     Over(OverImage),
@@ -41,18 +41,18 @@ impl DiskData {
     /// # Errors
     /// If the operating system refuses.
     pub fn memory(size_bytes: u64, most_bytes: u64) -> io::Result<Self> {
-        Ok(Self { size_bytes, keeper: Keeper::Memory(Sparse::in_memory(size_bytes, most_bytes)?) })
+        Ok(Self { size_bytes, storage: DataStorage::Memory(Sparse::in_memory(size_bytes, most_bytes)?) })
     }
 
     /// Returns whether the timekeeping thread may copy small pieces, because access never waits for
     /// a disk.
     pub fn is_quick(&self) -> bool {
-        matches!(self.keeper, Keeper::Memory(_) | Keeper::Pattern)
+        matches!(self.storage, DataStorage::Memory(_) | DataStorage::Pattern)
     }
 
     /// Returns whether data can be sent from where it is stored, without waiting for a disk.
     pub fn is_quick_to_send(&self) -> bool {
-        matches!(self.keeper, Keeper::Memory(_))
+        matches!(self.storage, DataStorage::Memory(_))
     }
 
     /// Sends bytes to a socket without copying them, and returns how many it accepted.
@@ -60,8 +60,8 @@ impl DiskData {
     /// # Errors
     /// Those of the socket. Data that is not quick to send refuses.
     pub fn send(&self, socket: &OwnedFd, offset_bytes: u64, length: usize) -> rustix::io::Result<usize> {
-        match &self.keeper {
-            Keeper::Memory(sparse) => sparse.send(socket, offset_bytes, length),
+        match &self.storage {
+            DataStorage::Memory(sparse) => sparse.send(socket, offset_bytes, length),
             _ => Err(rustix::io::Errno::INVAL),
         }
     }
@@ -71,10 +71,10 @@ impl DiskData {
     /// # Errors
     /// Those of the operating system.
     pub fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.read(offset_bytes, buffer),
-            Keeper::Over(image) => image.read(offset_bytes, buffer),
-            Keeper::Pattern => {
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => sparse.read(offset_bytes, buffer),
+            DataStorage::Over(image) => image.read(offset_bytes, buffer),
+            DataStorage::Pattern => {
                 pattern::fill(offset_bytes, buffer);
                 Ok(())
             }
@@ -86,7 +86,7 @@ impl DiskData {
     /// # Errors
     /// Those of the operating system.
     pub fn read_new(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
-        if let Keeper::Memory(sparse) | Keeper::File(sparse) = &self.keeper {
+        if let DataStorage::Memory(sparse) | DataStorage::File(sparse) = &self.storage {
             return sparse.read_new(offset_bytes, length);
         }
         let mut bytes = vec![0; length];
@@ -99,10 +99,10 @@ impl DiskData {
     /// # Errors
     /// Those of the operating system, such as a lack of space.
     pub fn write(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.write(offset_bytes, bytes),
-            Keeper::Over(image) => image.write(offset_bytes, bytes),
-            Keeper::Pattern => Ok(()),
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => sparse.write(offset_bytes, bytes),
+            DataStorage::Over(image) => image.write(offset_bytes, bytes),
+            DataStorage::Pattern => Ok(()),
         }
     }
 
@@ -111,23 +111,25 @@ impl DiskData {
     /// # Errors
     /// Those of the operating system, such as a lack of space.
     pub fn zero(&self, offset_bytes: u64, length_bytes: u64, keeps_room: bool) -> io::Result<()> {
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) if keeps_room => {
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) if keeps_room => {
                 sparse.write_zeroes(offset_bytes, length_bytes)
             }
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.punch(offset_bytes, length_bytes),
-            Keeper::Over(image) => image.zero(offset_bytes, length_bytes),
-            Keeper::Pattern => Ok(()),
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => {
+                sparse.punch(offset_bytes, length_bytes)
+            }
+            DataStorage::Over(image) => image.zero(offset_bytes, length_bytes),
+            DataStorage::Pattern => Ok(()),
         }
     }
 
     /// Returns whether a range is a hole, so that its zeroes need not be read.
     pub fn is_hole(&self, offset_bytes: u64, length_bytes: u64) -> bool {
         let end = offset_bytes + length_bytes;
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.is_hole(offset_bytes, end),
-            Keeper::Over(image) => image.stretch(offset_bytes, end) == (length_bytes, ExtentKind::Hole),
-            Keeper::Pattern => false,
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => sparse.is_hole(offset_bytes, end),
+            DataStorage::Over(image) => image.stretch(offset_bytes, end) == (length_bytes, ExtentKind::Hole),
+            DataStorage::Pattern => false,
         }
     }
 
@@ -163,10 +165,10 @@ impl DiskData {
 
     /// Returns the length and kind of the extent that begins at `from`.
     fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.stretch(from, end),
-            Keeper::Over(image) => image.stretch(from, end),
-            Keeper::Pattern => (end - from, ExtentKind::Data),
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => sparse.stretch(from, end),
+            DataStorage::Over(image) => image.stretch(from, end),
+            DataStorage::Pattern => (end - from, ExtentKind::Data),
         }
     }
 
@@ -175,7 +177,7 @@ impl DiskData {
     /// # Errors
     /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
-        if let Keeper::File(sparse) = &self.keeper { sparse.sync() } else { Ok(()) }
+        if let DataStorage::File(sparse) = &self.storage { sparse.sync() } else { Ok(()) }
     }
 
     /// Returns the size in bytes.
@@ -185,10 +187,10 @@ impl DiskData {
 
     /// Returns the bytes that it occupies where it is stored.
     pub fn room_bytes(&self) -> u64 {
-        match &self.keeper {
-            Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.room_bytes(),
-            Keeper::Over(image) => image.room_bytes(),
-            Keeper::Pattern => 0,
+        match &self.storage {
+            DataStorage::Memory(sparse) | DataStorage::File(sparse) => sparse.room_bytes(),
+            DataStorage::Over(image) => image.room_bytes(),
+            DataStorage::Pattern => 0,
         }
     }
 }

@@ -61,8 +61,10 @@ fn effect_of(words: &str) -> Result<FaultEffect, Text> {
         ("lie-about-flush", None) => FaultEffect::LiesAboutFlush,
         _ => {
             return Err(text!(
-                "`{words}` is no fault; write error, error:read, error:write, slow:TIME, hang:TIME, read-only or lie-about-flush",
-                "`{words}` という故障はありません。error、error:read、error:write、slow:時間、hang:時間、read-only、lie-about-flush のどれかを書いてください"
+                "`{words}` is not a fault; write error, error:read, error:write, slow:TIME, hang:TIME, \
+                 read-only or lie-about-flush",
+                "`{words}` という故障はありません。error、error:read、error:write、slow:時間、hang:時間、\
+                 read-only、lie-about-flush のどれかを書いてください"
             ));
         }
     })
@@ -106,7 +108,7 @@ impl DeviceFault {
             let is_second = if let Some(range) = place_of(part) {
                 if !matches!(effect, FaultEffect::Error { .. } | FaultEffect::Slow { .. }) {
                     return Err(text!(
-                        "`{what}` is of the whole device: leave `{part}` out",
+                        "`{what}` concerns the whole device: remove `{part}`",
                         "`{what}` はデバイス全体の故障です。`{part}` を外してください"
                     ));
                 }
@@ -117,13 +119,16 @@ impl DeviceFault {
                 onset.replace(after).is_some()
             } else {
                 return Err(text!(
-                    "`{part}` says neither where nor when; write OFFSET+LENGTH (1GiB+64KiB), export-N, or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
-                    "`{part}` は場所にも時期にもなりません。開始位置+長さ(1GiB+64KiB)、export-N、または after-N-writes、after-N-requests、after-大きさ(書き込み量)、after-時間 と書いてください"
+                    "`{part}` is neither a place nor a time; write OFFSET+LENGTH (1GiB+64KiB), export-N, \
+                     or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
+                    "`{part}` は場所にも時期にもなりません。開始位置+長さ(1GiB+64KiB)、export-N、または \
+                     after-N-writes、after-N-requests、after-大きさ(書き込み量)、after-時間 と書いてくださ\
+                     い"
                 ));
             };
             if is_second {
                 return Err(text!(
-                    "`{part}` is one too many: a fault has one place, one export and one beginning",
+                    "`{part}` is one part too many: a fault has at most one place, one export and one start",
                     "`{part}` は余分です。故障に書ける場所、エクスポート、時期は 1 つずつです"
                 ));
             }
@@ -152,10 +157,10 @@ impl DeviceFault {
         if self.place.as_ref().is_some_and(|place| place.start >= size_bytes) {
             let size = format_bytes(size_bytes);
             let message = text!(
-                "`{words}` is behind the end of the device",
+                "`{words}` is beyond the end of the device",
                 "`{words}` はデバイスの終わりより後ろです"
             );
-            let remedy = text!("it has {size}", "デバイスの大きさは {size} です");
+            let remedy = text!("the size of the device is {size}", "デバイスの大きさは {size} です");
             return Err(ErrorKind::Usage.error(message).remedy(remedy));
         }
         Ok(())
@@ -465,21 +470,21 @@ mod tests {
             assert_eq!(fault(words), expected);
         }
         for (words, says) in [
-            ("", "`` is no fault; write error, error:read"),
-            ("none", "`none` is no fault"),
-            ("error:reads", "`error:reads` is no fault"),
-            ("read-only:1s", "`read-only:1s` is no fault"),
+            ("", "`` is not a fault; write error, error:read"),
+            ("none", "`none` is not a fault"),
+            ("error:reads", "`error:reads` is not a fault"),
+            ("read-only:1s", "`read-only:1s` is not a fault"),
             ("slow", "`` is not a time"),
             ("slow:fast", "`fast` is not a time"),
-            ("error@1GiB", "`1GiB` says neither where nor when"),
-            ("error@1GiB+0", "`1GiB+0` says neither where nor when"),
-            ("error@18446744073709551615+1", "says neither where nor when"),
-            ("error@after-1000", "`after-1000` says neither where nor when"),
-            ("error@", "`` says neither where nor when"),
-            ("hang:1s@0+4k", "`hang:1s` is of the whole device: leave `0+4k` out"),
-            ("read-only@0+4k", "leave `0+4k` out"),
-            ("error@0+4k@4k+4k", "`4k+4k` is one too many"),
-            ("error@after-1s@after-2s", "`after-2s` is one too many"),
+            ("error@1GiB", "`1GiB` is neither a place nor a time"),
+            ("error@1GiB+0", "`1GiB+0` is neither a place nor a time"),
+            ("error@18446744073709551615+1", "is neither a place nor a time"),
+            ("error@after-1000", "`after-1000` is neither a place nor a time"),
+            ("error@", "`` is neither a place nor a time"),
+            ("hang:1s@0+4k", "`hang:1s` concerns the whole device: remove `0+4k`"),
+            ("read-only@0+4k", "remove `0+4k`"),
+            ("error@0+4k@4k+4k", "`4k+4k` is one part too many"),
+            ("error@after-1s@after-2s", "`after-2s` is one part too many"),
         ] {
             let error = DeviceFault::parse(words).unwrap_err();
             assert!(error.en.contains(says), "{words}: {}", error.en);
@@ -525,7 +530,7 @@ mod tests {
         // It hangs from 11 to 15 µs. The second write arrives at 14 µs and starts a hang of 2 µs.
         let mut faults = set(&["hang:4us@after-10us", "hang:2us@after-1-writes"]);
         assert_eq!(faults.leaves_ns(10_999, 0), 10_999);
-        assert_eq!(faults.leaves_ns(11_000, 0), 15_000, "nobody need ask for that");
+        assert_eq!(faults.leaves_ns(11_000, 0), 15_000, "no request is needed for that");
         faults.meet(&write(0), 0, 13_000);
         assert_eq!(faults.leaves_ns(14_500, 0), 15_000);
         faults.meet(&read(0), 0, 14_000);

@@ -79,7 +79,6 @@ pub struct Lateness {
     pub late: LatencyRecord,
 }
 
-/// A recent answer.
 #[derive(Debug)]
 struct RecentAnswer {
     timing: Timing,

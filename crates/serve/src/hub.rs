@@ -10,7 +10,6 @@
 //! is advanced to the event and its answers are prepared, because that takes some microseconds
 //! after a long sleep. The answers still leave at their due time.
 
-pub(crate) mod asker;
 mod clients;
 mod commands;
 mod connection;
@@ -20,11 +19,12 @@ mod operations;
 mod orders;
 mod output;
 mod pending;
+pub(crate) mod recipient;
 
-pub(crate) use asker::{FrontOutcome, FrontRequest};
 pub(crate) use connection::give_room;
 pub(crate) use orders::HubCommand;
 pub use orders::ServedFigures;
+pub(crate) use recipient::{FrontOutcome, FrontRequest};
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
@@ -184,7 +184,7 @@ impl Hub {
             let data = epoll::EventData::new_u64(LISTENER);
             let added = epoll::add(&self.epoll, &listener.socket, data, epoll::EventFlags::IN);
             added.map_err(|error| {
-                let message = text!("cannot let clients in", "クライアントを受け付けられません");
+                let message = text!("cannot accept clients", "クライアントを受け付けられません");
                 Error::os(message, &error.into())
             })?;
             self.accepts = true;

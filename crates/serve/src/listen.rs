@@ -63,7 +63,7 @@ impl Doorway {
             Ok(Self { socket: listener.into(), named: None, port: Some(port) })
         });
         opened.map_err(|error| {
-            Error::os(text!("cannot listen at port {port}", "ポート {port} で待ち受けられません"), &error)
+            Error::os(text!("cannot listen on port {port}", "ポート {port} で待ち受けられません"), &error)
                 .remedy(text!(
                     "choose another port, or {SOCKET} PATH",
                     "別のポートか、{SOCKET} パス を指定してください"
@@ -80,7 +80,7 @@ impl Doorway {
         let cannot = |error: io::Error| {
             let message = text!("cannot listen at {shown}", "{shown} で待ち受けられません");
             Error::os(message, &error).remedy(text!(
-                "name a socket in a folder of yours; its path has at most 107 bytes",
+                "name a socket in a folder that you can write to; its path can have at most 107 bytes",
                 "書き込めるフォルダーのソケット名を指定してください(パスは 107 バイトまで)"
             ))
         };
@@ -154,7 +154,7 @@ pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<
 fn already_exists(path: &Path) -> Error {
     let shown = shown::path(path);
     ErrorKind::Refused.error(text!("{shown} already exists", "{shown} はすでにあります")).remedy(text!(
-        "choose another name; the socket of a kurabe that was killed is taken over by itself",
+        "choose another name; the socket of a killed kurabe process is reused automatically",
         "別の名前を指定してください。強制終了した kurabe のソケットであれば自動で引き継ぎます"
     ))
 }

@@ -105,8 +105,8 @@ pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io
         flags: LO_FLAGS_DIRECT_IO,
         rest: [0; 30],
     };
-    // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
-    // as long as the call; other devices refuse the request.
+    // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the
+    // form of, and which lives as long as the call; other devices refuse the request.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })
 }
 

@@ -16,13 +16,13 @@ pub struct RequestLog {
     is_ticked: bool,
 }
 
-/// A thread that looks at something whenever a flush comes.
+/// State of the thread that checks the disk at every flush.
 #[derive(Debug, Default)]
 struct FlushWatch {
     is_on: bool,
-    /// Flushes that came.
+    /// Number of flushes so far.
     came: u64,
-    /// How many of them it has looked after.
+    /// Number of flushes that it has checked.
     seen: u64,
 }
 
@@ -79,8 +79,9 @@ impl RequestLog {
         !watch.is_on || watch.seen >= flush
     }
 
-    /// Begins or ends to watch flushes. While a ticked log is watched, no flush is answered before [`Self::seen`] was called for it,
-    /// so that whoever waits for the flush does nothing during the look.
+    /// Begins or ends to watch flushes. While a ticked log is watched, no flush is answered before
+    /// [`Self::seen`] was called for it, so that the thread that waits for the flush is idle during
+    /// the check.
     pub fn set_watched(&self, is_on: bool) {
         let mut watch = self.watch();
         watch.is_on = is_on;

@@ -270,7 +270,8 @@ impl Serving {
     /// # Errors
     /// If it cannot be created, or there are no devices.
     pub fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
-        let gone = || ErrorKind::Internal.error(text!("the devices are gone", "デバイスはもうありません"));
+        let gone =
+            || ErrorKind::Internal.error(text!("the devices no longer exist", "デバイスはもうありません"));
         self.attachment.as_ref().ok_or_else(gone)?.make_passing_folder(name)
     }
 
@@ -359,7 +360,7 @@ fn keep_time(parts: HubParts) -> Result<ServedFigures> {
 }
 
 fn cannot_start(error: &std::io::Error) -> Error {
-    Error::os(text!("cannot begin to serve", "サーバーを開始できません"), error)
+    Error::os(text!("cannot start the server", "サーバーを開始できません"), error)
 }
 
 /// Checks whether a stack with this number of addressable units can have so many exports.
@@ -373,11 +374,11 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     }
     Err(ErrorKind::Usage
         .error(text!(
-            "the top of the stack addresses {units} things, not {exports}",
+            "the top of the stack addresses {units} devices, not {exports}",
             "スタックの最上段が持つのは {units} 台で、{exports} 台ではありません"
         ))
         .remedy(text!(
-            "leave out what joins them: {WITHOUT} zfs,mirror (`{MODELS_SHOW}` draws the layers)",
+            "leave out the layers that join them, as in {WITHOUT} zfs,mirror (see the layers with `{MODELS_SHOW}`)",
             "束ねている層を {WITHOUT} zfs,mirror のように省いてください(層は `{MODELS_SHOW}` で確認できます)"
         )))
 }

@@ -8,7 +8,7 @@
 use crate::clock::RealTime;
 use crate::disk::Disk;
 use crate::honesty::Timing;
-use crate::hub::asker::{FrontAnswer, FrontOutcome};
+use crate::hub::recipient::{FrontAnswer, FrontOutcome};
 use crate::protocol::{NbdError, StatusExtent};
 use crate::segment::{DataExtent, Segment, is_ready, send_all};
 use kurabe_core::{Error, Result};
@@ -41,7 +41,7 @@ const PIECE_BYTES: usize = 256 << 10;
 
 /// A job on the data.
 #[derive(Debug)]
-pub(crate) enum Deed {
+pub(crate) enum DataJob {
     Read { offset_bytes: u64, length_bytes: u32 },
     Write { offset_bytes: u64, bytes: Vec<u8>, number: u64 },
     Zero { offset_bytes: u64, length_bytes: u32, keeps_room: bool, number: u64 },
@@ -71,13 +71,12 @@ pub(crate) struct Incoming {
 }
 
 pub(crate) enum PayloadJob {
-    Data { operation: u64, disk: Arc<Disk>, deed: Deed },
+    Data { operation: u64, disk: Arc<Disk>, data_job: DataJob },
     Receive { connection: u64, socket: Arc<OwnedFd>, disk: Arc<Disk>, first: Vec<u8>, incoming: Incoming },
     Send { connection: u64, socket: Arc<OwnedFd>, segments: VecDeque<Segment> },
     Answer { answer: FrontAnswer, outcome: FrontOutcome, timing: Option<Timing> },
 }
 
-/// A finished job.
 #[derive(Debug)]
 pub(crate) enum Returned {
     Data { operation: u64, outcome: std::result::Result<Body, NbdError> },
@@ -100,7 +99,6 @@ struct JobQueue {
     waiting: AtomicUsize,
 }
 
-/// The worker threads.
 pub(crate) struct Workers {
     shared: Arc<JobQueue>,
     returned: Receiver<Returned>,
@@ -179,8 +177,8 @@ impl Worker {
         let mut buffer = vec![0; PIECE_BYTES];
         while let Some(job) = self.next() {
             let returned = match job {
-                PayloadJob::Data { operation, disk, deed } => {
-                    Returned::Data { operation, outcome: act(&disk, deed) }
+                PayloadJob::Data { operation, disk, data_job } => {
+                    Returned::Data { operation, outcome: act(&disk, data_job) }
                 }
                 PayloadJob::Receive { connection, socket, disk, first, mut incoming } => {
                     keep(&disk, &first, &mut incoming);
@@ -270,16 +268,15 @@ fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
     incoming.left_bytes -= bytes.len() as u32;
 }
 
-/// Executes a job.
-pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError> {
+pub(crate) fn act(disk: &Disk, data_job: DataJob) -> std::result::Result<Body, NbdError> {
     let done = |done: io::Result<()>| done.map(|()| Body::Nothing).map_err(|error| error_of(&error));
-    match deed {
-        Deed::Read { offset_bytes, length_bytes } => read(disk, offset_bytes, length_bytes),
-        Deed::Write { offset_bytes, bytes, number } => done(disk.write(number, offset_bytes, &bytes)),
-        Deed::Zero { offset_bytes, length_bytes, keeps_room, number } => {
+    match data_job {
+        DataJob::Read { offset_bytes, length_bytes } => read(disk, offset_bytes, length_bytes),
+        DataJob::Write { offset_bytes, bytes, number } => done(disk.write(number, offset_bytes, &bytes)),
+        DataJob::Zero { offset_bytes, length_bytes, keeps_room, number } => {
             done(disk.zero(number, offset_bytes, length_bytes.into(), keeps_room))
         }
-        Deed::Extents { offset_bytes, length_bytes } => {
+        DataJob::Extents { offset_bytes, length_bytes } => {
             Ok(Body::Extents(disk.data.extents(offset_bytes, length_bytes)))
         }
     }

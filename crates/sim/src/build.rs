@@ -201,8 +201,8 @@ impl Builder<'_> {
         Cause(place_of(&mut self.register.causes, same, facts))
     }
 
-    /// Declares a cause for waiting in a queue while other requests are served. The bottleneck of
-    /// those is also the bottleneck of this.
+    /// Declares a cause for waiting in a queue while other requests are served. The wait has the same
+    /// bottleneck as those requests.
     pub fn line(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
         self.classed_cause(key, texts, CauseClass::Line)
     }

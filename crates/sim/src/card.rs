@@ -115,7 +115,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
             return Err(builder.error(
                 "class",
                 &text!(
-                    "a card of this class does at least {promised} random reads of 4 KiB per second; one takes {takes_ns} ns here",
+                    "a card of this class does at least {promised} random reads of 4 KiB per second; one \
+                     takes {takes_ns} ns here",
                     "このクラスのカードは 4 KiB のランダムリードを毎秒 {promised} 回以上こなしますが、この設定では 1 回 {takes_ns} ns かかります"
                 ),
             ));

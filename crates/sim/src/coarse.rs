@@ -74,7 +74,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 words! {
-    /// Causes and counters.
     struct Words from "flash-coarse" {
         waiting: line("waiting");
         command: cause("command");

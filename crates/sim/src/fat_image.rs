@@ -46,7 +46,8 @@ parameters! {
         "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed;
         "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo);
         "restart" restart: Word(&["first", "forward"]),
-            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first");
+            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the \
+                place lies ahead, else from the first");
         "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once");
         "directory" directory: Count(0, 1024),
             usual("1", "assumed: the file stands in the first sector of the root directory");
@@ -66,7 +67,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let (card_bytes, cluster_bytes) = (builder.below_bytes(), values.cluster_bytes);
     let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, values.fragments) else {
         let what = text!(
-            "an image of {image_bytes} bytes in so many pieces has no room on a card of {card_bytes} bytes",
+            "an image of {image_bytes} bytes with this fragmentation does not fit on a card of {card_bytes} bytes",
             "{image_bytes} バイトのイメージは、この断片数では {card_bytes} バイトのカードに収まりません"
         );
         return Err(builder.error("image", &what));
@@ -74,7 +75,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let reopen_bytes = values.reopen_bytes;
     if (1..SECTOR_BYTES).contains(&reopen_bytes) {
         let what = text!(
-            "a file is not opened anew for less than a sector of {SECTOR_BYTES} bytes; 0 is never",
+            "a file is not reopened for less than a sector of {SECTOR_BYTES} bytes; 0 means never",
             "{SECTOR_BYTES} バイトのセクターより短い区間でファイルを開き直すことはありません(0 は開き直さない)"
         );
         return Err(builder.error("reopen", &what));

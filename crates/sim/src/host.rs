@@ -57,7 +57,9 @@ parameters! {
         "copy_write_gap" copy_write_gap_ns: Time,
             usual("0 ns", "assumed: writes are gathered in memory and sent on without a pause");
         "copy_turn" copy_turn_bytes: SOME_SIZE,
-            usual("768 KiB", "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
+            usual("768 KiB", "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 \
+                GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each \
+                (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
         "memory_read" memory_read_bytes_per_s: Rate,
             usual("5237.8 MB/s", "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)");
         "memory_write" memory_write_bytes_per_s: Rate,

@@ -197,7 +197,7 @@ pub(crate) fn find_computer(name: &str) -> Result<(String, String)> {
     }
     let (file, source) = embedded("computers", COMPUTERS, name).ok_or_else(|| {
         ErrorKind::Usage
-            .error(text!("there is no computer named `{name}`", "`{name}` というコンピューターはありません"))
+            .error(text!("the computer `{name}` does not exist", "`{name}` というコンピューターはありません"))
             .remedy(nearest(name, &names(COMPUTERS)))
     })?;
     Ok((file, source.to_owned()))
@@ -212,6 +212,6 @@ fn embedded(folder: &str, files: &[(&str, &'static str)], name: &str) -> Option<
 }
 
 fn no_model(name: &str, files: &[(&str, &str)]) -> Error {
-    let what = text!("there is no model named `{name}`", "`{name}` というモデルはありません");
+    let what = text!("the model `{name}` does not exist", "`{name}` というモデルはありません");
     ErrorKind::Usage.error(what).remedy(nearest_of_many(name, &names(files), MODELS))
 }

@@ -24,7 +24,8 @@ const MOST: f64 = 1e15;
 parameters! {
     struct Values, PARAMETERS from "limiter" {
         "operations" operations_per_s: Number(1.0, MOST), needed.live();
-        "operations_peak" operations_peak_per_s: Number(0.0, MOST), usual("0", "assumed: no more than operations").live();
+        "operations_peak" operations_peak_per_s: Number(0.0, MOST), usual("0", "assumed: no more than \
+            operations").live();
         "operation_credits" operation_credits: Number(0.0, MOST), usual("0", "assumed: none").live();
         "unit" unit_bytes: SOME_SIZE, usual("256 KiB", "assumed: as EBS counts on SSDs").live();
         "rate" bytes_per_s: Rate, needed.live();
@@ -40,7 +41,6 @@ words! {
     }
 }
 
-/// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     /// Credits used, and the time to which this applies.

@@ -51,9 +51,11 @@ parameters! {
         "chunk" chunk_bytes: Bytes(4096, 1 << 30),
             usual("512 KiB", "mdadm(8): chunk, default 512 KB").scaled(ParameterScale::PowersOfTwo);
         "data_offset" data_offset_bytes: SIZE,
-            usual("129 MiB", "mdadm super1.c: 128 MiB left free on members of this size, and 1 MiB for superblock and bitmap");
+            usual("129 MiB", "mdadm super1.c: 128 MiB left free on members of this size, and 1 MiB for \
+                superblock and bitmap");
         "rotational" rotational: Flag, usual("true", "assumed: of disks; Linux asks the members (queue/rotational)");
-        "bitmap" bitmap: Flag, usual("true", "mdadm(8): bitmap, internal by itself where members are larger than 100 GB");
+        "bitmap" bitmap: Flag, usual("true", "mdadm(8): bitmap, internal by itself where members are \
+            larger than 100 GB");
         "bitmap_chunk" bitmap_chunk_bytes: Bytes(4096, 1 << 40),
             usual("64 MiB", "mdadm(8): bitmap-chunk, at least 64 MB of an internal bitmap").scaled(ParameterScale::PowersOfTwo);
         "bitmap_delay" bitmap_delay_ns: Time, usual("5 s", "mdadm(8): delay, default 5 seconds");
@@ -168,7 +170,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     if md.values.state != "clean" {
         if geometry.parities == 0 && geometry.copies == 1 {
             let what = text!(
-                "RAID 0 keeps nothing of a member that fails",
+                "RAID 0 loses the data of a failed member",
                 "RAID 0 では故障したメンバーのデータが失われます"
             );
             return Err(builder.error("state", &what));

@@ -34,7 +34,7 @@ parameters! {
         "seek_near" seek_near_bytes: SIZE,
             usual("1 MiB", "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset").live();
         "reads" reads: Count(1, 1000),
-            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3").live();
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; for asynchronous reads it is 3").live();
         "writes" writes: Count(1, 1000),
             usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live();
     }

@@ -37,7 +37,7 @@ impl ModelTarget {
         Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
-    /// Returns the device.
+    /// Returns the specification of the modelled device.
     pub fn spec(&self) -> &DeviceSpec {
         &self.spec
     }
@@ -139,9 +139,9 @@ impl Device for ModelDevice<'_> {
         let (op, buffer) = (request.op, request.buffer);
         if op.kind == OpKind::Trim && !self.stack.knows(RequestKind::Trim) {
             return Err(ErrorKind::Unsupported
-                .error(text!("nothing can be discarded on this model", "このモデルに破棄(TRIM)はありません"))
+                .error(text!("this model does not support discards", "このモデルに破棄(TRIM)はありません"))
                 .remedy(text!(
-                    "take a model of a device that has trims, such as an SSD",
+                    "use a model of a device with TRIM, such as an SSD",
                     "SSD など、TRIM のある機器のモデルを使ってください"
                 )));
         }

@@ -27,7 +27,8 @@ parameters! {
         "payload" payload: Count(64, 4096),
             usual("128", "assumed: the usual largest payload of chipsets").scaled(ParameterScale::PowersOfTwo);
         "latency" latency_ns: Time,
-            usual("2 us", "assumed: doorbell, command fetch and interrupt, each a few crossings of half a microsecond").live();
+            usual("2 us", "assumed: doorbell, command fetch and interrupt, each a few crossings of half a \
+                microsecond").live();
         "piece" piece_bytes: SIZE, usual("4 KiB", "assumed: a page, the unit of a scatter list");
     }
 }

@@ -53,25 +53,30 @@ parameters! {
         "level" level: OneOf(&[0, 1, 5, 6, 10]), needed;
         "members": Count(1, MOST_MEMBERS), usual("4", "assumed");
         "strip" strip_bytes: Bytes(BLOCK_BYTES, 1 << 30),
-            usual("64 KiB", "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)").scaled(ParameterScale::Multiples(BLOCK_BYTES));
+            usual("64 KiB", "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo \
+                (github.com/npinto/megaclisas-status issue 7)").scaled(ParameterScale::Multiples(BLOCK_BYTES));
         "latency" latency_ns: Time, usual("0 us", "assumed").live();
         "request_time" request_ns: Time, usual("0 us", "assumed").live();
         "strip_time" strip_ns: Time, usual("0 us", "assumed").live();
         "strips_per_request" strips_per_request: Count(1, 1 << 20),
-            usual("42", "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)").live();
+            usual("42", "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo \
+                (github.com/thomas-krenn/check_lsi_raid issue 20)").live();
         "parity_rate" parity_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
         "cache" cache_bytes: SIZE, usual("0 B", "assumed");
         "write_policy" write_policy: Word(&["through", "back", "always-back"]), usual("through", "assumed");
         "io_policy" io_policy: Word(&["direct", "cached"]),
-            usual("direct", "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)");
+            usual("direct", "default of MegaRAID firmware: `Cached IO : No` \
+                (github.com/npinto/megaclisas-status issue 7)");
         "read_policy" read_policy: Word(&["none", "always", "adaptive"]),
-            usual("none", "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)");
+            usual("none", "default of MegaRAID firmware: `Read Policy : None` \
+                (github.com/npinto/megaclisas-status issue 7)");
         "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("1 MiB", "assumed").live();
         "memory_read_rate" memory_read_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
         "memory_write_rate" memory_write_bytes_per_s: Rate, usual("2 GB/s", "assumed").live();
         "high_water" high_water: Number(0.0, 1.0), usual("0.8", "assumed");
         "flush_interval" flush_interval_ns: Time,
-            usual("4 s", "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)").live();
+            usual("4 s", "default of MegaRAID firmware: `Flush Time : 4 seconds` \
+                (github.com/npinto/megaclisas-status issue 7)").live();
         "destages" destages: Count(1, 4096), usual("16", "assumed").live();
         "battery" battery: Flag, usual("true", "assumed");
     }

@@ -39,7 +39,7 @@ parameters! {
         "sector" sector_bytes: Bytes(512, 4096),
             usual("4 KiB", "OpenZFS zpoolprops(7): ashift, 12 for drives of sectors of 4 KiB").scaled(ParameterScale::PowersOfTwo);
         "reads" reads: Count(1, 1000),
-            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3").live();
+            usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; for asynchronous reads it is 3").live();
         "writes" writes: Count(1, 1000),
             usual("10", "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active").live();
         "joined" joined_bytes: SIZE,
@@ -362,7 +362,7 @@ mod tests {
             account.counts.iter().find(|count| count.counter == "drive-reads").unwrap().count
         };
         assert_eq!(reads(None), 3);
-        assert_eq!(reads(Some(Control::FailMember(1))), 3, "parity in the place of data");
+        assert_eq!(reads(Some(Control::FailMember(1))), 3, "parity instead of data");
         assert_eq!(reads(Some(Control::RebuildMember(1, 0))), 3);
         // Drive 0 has the parity of this record: without it, no other column is read.
         assert_eq!(reads(Some(Control::FailMember(0))), 3);

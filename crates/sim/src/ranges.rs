@@ -89,7 +89,6 @@ impl Ranges {
         new_bytes + to.saturating_sub(at)
     }
 
-    /// Removes all ranges.
     pub(crate) fn clear(&mut self) {
         self.map.clear();
     }

@@ -128,7 +128,7 @@ pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], rules: &ReplayRul
 fn beyond_end(stack: &Stack) -> Error {
     let gigabytes = stack.capacity_bytes() as f64 / 1e9;
     ErrorKind::Target.error(text!(
-        "what was recorded reaches beyond the model's {gigabytes:.1} GB",
+        "the recorded requests exceed the model's {gigabytes:.1} GB",
         "記録した I/O がモデルの容量({gigabytes:.1} GB)を超えています"
     ))
 }

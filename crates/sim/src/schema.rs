@@ -235,13 +235,13 @@ impl Parameter {
         let (key, written) = (self.key, value.written());
         let Some(with_unit) = self.with_unit(written) else {
             return value.error(&text!(
-                "`{written}` is outside of the range of `{key}`",
+                "`{written}` is outside the range of `{key}`",
                 "`{written}` は `{key}` の範囲外です"
             ));
         };
         let remedy = self.remedy();
         let what = text!(
-            "`{written}` has no unit, and {written} bytes are outside of the range of `{key}`",
+            "`{written}` has no unit, and {written} bytes are outside the range of `{key}`",
             "`{written}` に単位がありません。{written} バイトは `{key}` の範囲外です"
         );
         value.error(&what).remedy(text!(
@@ -371,7 +371,7 @@ fn read_rows(value: &Value<'_>, columns: &[&str]) -> Result<Vec<Vec<f64>>> {
     let names = columns.join(", ");
     let misfit = |value: &Value<'_>| {
         value.error(&text!(
-            "a list of rows is expected here, each with the numbers [{names}]",
+            "expected a list of rows here, each with the numbers [{names}]",
             "ここには [{names}] の数を並べた行の一覧を書きます"
         ))
     };

@@ -78,7 +78,7 @@ impl Setting {
     /// # Panics
     /// Always.
     pub fn refused(&self) {
-        panic!("the layer does not take a change of `{}`", self.parameter.key)
+        panic!("the layer does not support changes of `{}`", self.parameter.key)
     }
 }
 
@@ -171,7 +171,7 @@ impl LayerSettings {
             None => (ErrorKind::DataFile, format!("{layer}.{key}")),
         };
         let error = Error::new(kind, text!("{at}: {what}", "{at}: {what}"; what)).remedy(text!(
-            "`{MODELS_SHOW}` tells what every parameter of a model means",
+            "see the meaning of every parameter of a model with `{MODELS_SHOW}`",
             "各パラメーターの意味は `{MODELS_SHOW}` で確認できます"
         ));
         match setting.and_then(|setting| setting.place.clone()) {

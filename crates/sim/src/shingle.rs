@@ -46,7 +46,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let bytes = bands * values.band_bytes;
     if bytes == 0 || values.capacity_bytes > bytes {
         let what = text!(
-            "cache and bands must fit on the disk: the bands hold {bytes} B",
+            "cache and bands must fit on the disk: the bands have {bytes} B",
             "キャッシュとバンドがディスクに収まりません。バンドの合計は {bytes} B です"
         );
         return Err(builder.error("capacity", &what));

@@ -323,7 +323,7 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
             if key == "members" && !layer.members.is_empty() {
                 return Err(ErrorKind::Usage
                     .error(text!(
-                        "{SET} {name}.members: this device lists its members one by one",
+                        "{SET} {name}.members: this device lists its members individually",
                         "{SET} {name}.members: このデバイスはメンバーを個別に列挙しています"
                     ))
                     .remedy(text!(
@@ -346,7 +346,7 @@ pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
         ErrorKind::Usage
             .error(text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"))
             .remedy(text!(
-                "write layer.parameter=value, as in raid.strip=256KiB",
+                "write layer.parameter=value, for example raid.strip=256KiB",
                 "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
             ))
     })
@@ -382,15 +382,15 @@ fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
         match layer.kind.below {
             Below::Nothing if !last => {
                 return misfit(text!(
-                    "`{name}` is a medium, so nothing can stand below it",
+                    "`{name}` is a medium, so no layer can follow below it",
                     "`{name}` は媒体なので、その下に層は置けません"
                 ));
             }
             Below::One if last => {
-                return misfit(text!("something must stand below `{name}`", "`{name}` の下に層が必要です"));
+                return misfit(text!("`{name}` needs a layer below it", "`{name}` の下に層が必要です"));
             }
             Below::Members if last && layer.members.is_empty() => {
-                return misfit(text!("something must stand below `{name}`", "`{name}` の下に層が必要です"));
+                return misfit(text!("`{name}` needs a layer below it", "`{name}` の下に層が必要です"));
             }
             Below::Members if !last && !layer.members.is_empty() => {
                 return misfit(text!(
@@ -415,7 +415,7 @@ fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value
         if above.contains(&layer.name.as_str()) {
             let name = &layer.name;
             return Err(at
-                .error(&text!("two layers are called `{name}`", "`{name}` という名前の層が 2 つあります"))
+                .error(&text!("two layers have the name `{name}`", "`{name}` という名前の層が 2 つあります"))
                 .remedy(text!("give one of them another `name`", "片方に別の `name` を付けてください")));
         }
         above.push(&layer.name);
@@ -472,7 +472,7 @@ impl SpecReader<'_> {
     /// Returns all layers of a fragment, or those of a device without its host.
     fn file_layers(&self, name: &str) -> Result<Vec<LayerSpec>> {
         if self.depth >= DEEPEST_USE {
-            let what = text!("devices use one another without end", "デバイスの参照が循環しています");
+            let what = text!("devices use each other in a loop", "デバイスの参照が循環しています");
             return Err(ErrorKind::DataFile.error(what));
         }
         let (file, source) = (self.find)(name, self.file)?;
@@ -544,7 +544,7 @@ fn read_parameter(parameter: &'static Parameter, given: &Value<'_>) -> Result<Se
     if !given.is_table() {
         let key = parameter.key;
         return Err(given
-            .error(&text!("every parameter says where it is from", "すべてのパラメーターに出典が必要です"))
+            .error(&text!("every parameter needs a source", "すべてのパラメーターに出典が必要です"))
             .remedy(text!(
                 "write {key} = {{ value = …, source = \"…\" }}",
                 "{key} = {{ value = …, source = \"…\" }} と書いてください"
@@ -555,7 +555,7 @@ fn read_parameter(parameter: &'static Parameter, given: &Value<'_>) -> Result<Se
     if source.trim().is_empty() {
         return Err(table
             .require("source")?
-            .error(&text!("a source is expected here", "ここには出典を書きます"))
+            .error(&text!("expected a source here", "ここには出典を書きます"))
             .remedy(text!(
                 "an address, a document, `derived: …`, `assumed: …` or `calibrated: on which figure`",
                 "URL、文書名、`derived: …`、`assumed: …`、`calibrated: 合わせた値` のいずれかです"

@@ -50,7 +50,6 @@ use write::{Latest, OpenRow, Saving};
 pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, config::PARAMETERS, build);
 
 words! {
-    /// Causes and counters.
     struct Words from "ssd" {
         behind_reads: cause("behind-reads");
         behind_programs: cause("behind-writes");

@@ -208,11 +208,11 @@ impl Stack {
         if self.world.is_over() {
             return Err(ErrorKind::Internal
                 .error(text!(
-                    "the model has got to the end of its time, 36 years, with {count} requests in it",
+                    "the model reached the end of its time range, 36 years, with {count} requests in flight",
                     "{count} 個の要求が残ったまま、モデルの時間の上限(36 年)に達しました"
                 ))
                 .remedy(text!(
-                    "look for a time or a rate that is too large or too small by far",
+                    "look for a time or a rate that is wrong by orders of magnitude",
                     "桁の違う時間や転送速度がないか確かめてください"
                 )));
         }
@@ -222,7 +222,7 @@ impl Stack {
         });
         let holder = holder.unwrap_or_else(|| text!("no layer says why", "理由を示した層はありません"));
         Err(ErrorKind::Internal.error(text!(
-            "the model is blocked with {count} requests in it: {holder}",
+            "the model is blocked with {count} requests in flight: {holder}",
             "モデルが {count} 個の要求を抱えたまま止まりました: {holder}";
             holder
         )))
@@ -262,11 +262,14 @@ impl Stack {
                 );
                 return Err(ErrorKind::Usage.error(what).remedy(if keys.is_empty() {
                     text!(
-                        "no parameter of `{layer}` can: build the stack with the value",
+                        "`{layer}` has no live parameter: build the stack with the value",
                         "`{layer}` に動作中に変更できるものはありません。値を指定して作り直してください"
                     )
                 } else {
-                    text!("of `{layer}` these can: {keys}", "`{layer}` で動作中に変更できるもの: {keys}")
+                    text!(
+                        "live parameters of `{layer}`: {keys}",
+                        "`{layer}` で動作中に変更できるもの: {keys}"
+                    )
                 }));
             };
             changes.push((place, changed(parameter, &format!("{path}={value}"), value)?));

@@ -21,7 +21,8 @@ use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
 /// Source of the overheads of BOT.
-const BOT_SOURCE: &str = "derived: electronicdesign.com (2012): about 250 MB/s by BOT, 400 by UAS: 128 KiB take 196 us more, here divided among command, status and gap";
+const BOT_SOURCE: &str = "derived: electronicdesign.com (2012): about 250 MB/s by BOT, 400 by UAS: 128 \
+    KiB take 196 us more, here divided among command, status and gap";
 
 /// USB bridge: `usb` in device files.
 pub const USB: LayerKind = LayerKind::new(page!("usb"), "usb", Below::Members, PARAMETERS, build);

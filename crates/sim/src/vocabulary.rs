@@ -51,7 +51,7 @@ pub(crate) const fn texts<const COUNT: usize>(
         let mut texts = [""; COUNT];
         let mut count = 0;
         while let Some(text) = without_prefix(split_line(rest).0, b"  ") {
-            let Ok(text) = std::str::from_utf8(text) else { panic!("a page is no UTF-8") };
+            let Ok(text) = std::str::from_utf8(text) else { panic!("a page is not valid UTF-8") };
             texts[count] = text;
             (rest, count) = (split_line(rest).1, count + 1);
         }

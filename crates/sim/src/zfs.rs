@@ -38,15 +38,16 @@ parameters! {
         "ahead" ahead_bytes: Bytes(0, 1 << 30), usual("8 MiB", "OpenZFS dmu_zfetch.c: zfetch_max_distance");
         "streams" streams: Count(1, 256), usual("8", "OpenZFS dmu_zfetch.c: zfetch_max_streams");
         "txg" txg_ns: Time,
-            usual("0 s", "assumed: a program that waits for what it writes, so that writes go down as they come; OpenZFS zfs(4) has 5 s (zfs_txg_timeout)");
+            usual("0 s", "assumed: a program that waits for what it writes, so that writes go down as \
+                they come; OpenZFS zfs(4) has 5 s (zfs_txg_timeout)");
         "dirty_max" dirty_max_bytes: Bytes(1 << 20, 1 << 40),
-            usual("1.6 GiB", "OpenZFS zfs(4): zfs_dirty_data_max, a tenth of the memory of a computer with 16 GiB").live();
+            usual("1.6 GiB", "OpenZFS zfs(4): zfs_dirty_data_max, a tenth of the memory of a computer \
+                with 16 GiB").live();
         "memory_rate" memory_bytes_per_s: Rate,
             usual("4 GB/s", "assumed: a core that copies, and computes a checksum").live();
     }
 }
 
-/// A sequential reader.
 #[derive(Clone, Copy)]
 struct PrefetchStream {
     /// Start of its next read.
@@ -56,7 +57,6 @@ struct PrefetchStream {
     window_bytes: u64,
 }
 
-/// A prefetched record.
 #[derive(Clone, Default)]
 struct Record {
     is_here: bool,

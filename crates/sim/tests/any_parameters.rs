@@ -127,7 +127,7 @@ proptest! {
             left -= 1;
         }
         if let Some(error) = stack.check_not_blocked().err() {
-            prop_assert!(error.what().en.contains("end of its time"), "{device_line}: {error}");
+            prop_assert!(error.what().en.contains("end of its time range"), "{device_line}: {error}");
         }
         let account = stack.take_account();
         let sum: u64 = account.shares.iter().map(|share| share.time_ns).sum();

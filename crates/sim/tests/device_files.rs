@@ -17,9 +17,9 @@ fn read(body: &str) -> Result<DeviceSpec, String> {
 #[test]
 fn a_parameter_without_a_source_is_refused_at_its_line() {
     let bare = MEDIUM.replace("{ value = \"1 ms\", source = \"t\" }", "\"1 ms\"");
-    assert_eq!(read(&bare).unwrap_err(), "7: x.toml: every parameter says where it is from");
+    assert_eq!(read(&bare).unwrap_err(), "7: x.toml: every parameter needs a source");
     let empty = MEDIUM.replace("\"1 ms\", source = \"t\"", "\"1 ms\", source = \" \"");
-    assert_eq!(read(&empty).unwrap_err(), "7: x.toml: a source is expected here");
+    assert_eq!(read(&empty).unwrap_err(), "7: x.toml: expected a source here");
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn devices_are_the_same_by_their_values_and_not_by_names_or_sources() {
 #[test]
 fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
     for (from, to, says) in [
-        ("\"constant\"", "\"constnat\"", "5: x.toml: `constnat` is not one of the choices"),
+        ("\"constant\"", "\"constnat\"", "5: x.toml: `constnat` is not a valid value"),
         ("access =", "acces =", "7: x.toml: unknown key `acces`"),
         ("1 MB/s", "1 MB", "8: x.toml: `1 MB` is not a rate"),
         ("1 ms", "1 week", "7: x.toml: `1 week` is not a time"),
-        ("1 ms", "2 h", "7: x.toml: `2 h` is outside of the range of `access`"),
+        ("1 ms", "2 h", "7: x.toml: `2 h` is outside the range of `access`"),
     ] {
         let error = read(&MEDIUM.replace(from, to)).unwrap_err();
         assert!(error.starts_with(says), "{error}");
@@ -55,8 +55,8 @@ fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
 fn a_medium_ends_a_stack_and_nothing_else_does() {
     let host = "[[layer]]\nkind = \"host\"\n";
     assert!(read(&format!("{host}{MEDIUM}")).is_ok());
-    assert!(read(&format!("{MEDIUM}{host}")).unwrap_err().contains("nothing can stand below it"));
-    assert!(read(host).unwrap_err().contains("something must stand below `host`"));
+    assert!(read(&format!("{MEDIUM}{host}")).unwrap_err().contains("no layer can follow below it"));
+    assert!(read(host).unwrap_err().contains("`host` needs a layer below it"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_change_reaches_the_layer_and_is_marked() {
 #[test]
 fn layers_of_one_branch_have_different_names() {
     let host = "[[layer]]\nkind = \"host\"\n";
-    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers are called `host`"));
+    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers have the name `host`"));
     assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
 }
 
@@ -148,9 +148,11 @@ fn with_fragment(name: &str, fragment: &str, uses: &str) -> Result<DeviceSpec, k
 
 #[test]
 fn a_fragment_gives_its_layers_and_its_user_changes_their_parameters() {
-    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 1, source = \"slow\" }\n[[layer]]\nkind = \"usb\"\n";
-    let changes = "usb.generation = { value = \"usb-2\", source = \"t\" }\nusb.protocol = { value = \"bot\", source = \"t\" }\n\
-                   host.copy_depth = { value = 2, source = \"t\" }";
+    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 1, source = \"slow\" }\n[[layer]]\n\
+        kind = \"usb\"\n";
+    let changes = "usb.generation = { value = \"usb-2\", source = \"t\" }\n\
+        usb.protocol = { value = \"bot\", source = \"t\" }\n\
+        host.copy_depth = { value = 2, source = \"t\" }";
     let spec = with_fragment("good", fragment, changes).unwrap();
     let values = ["host.in_flight", "host.copy_depth", "usb.generation"].map(|path| spec.get(path).unwrap());
     assert_eq!(values, ["1", "2", "usb-2"]);

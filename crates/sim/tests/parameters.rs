@@ -362,8 +362,8 @@ fn what_is_not_live_is_refused_with_what_is() {
         let error = stack.change(path, value).unwrap_err();
         error.remedy_text().unwrap_or_else(|| panic!("{path}={value}: {error}")).en.clone()
     };
-    assert!(refused("raid.strip", "64 KiB").starts_with("of `raid` these can: latency, request_time"));
-    assert!(refused("raid.latnecy", "1 us").starts_with("of `raid` these can: latency, request_time"));
+    assert!(refused("raid.strip", "64 KiB").starts_with("live parameters of `raid`: latency, request_time"));
+    assert!(refused("raid.latnecy", "1 us").starts_with("live parameters of `raid`: latency, request_time"));
     for (path, value) in
         [("raid", "1 us"), ("riad.latency", "1 us"), ("raid.latency", "2 h"), ("raid.latency", "quick")]
     {

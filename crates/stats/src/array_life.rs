@@ -6,7 +6,7 @@
 //! unreadable bit when no redundancy is left. (For one parity and no unreadable bits, the mean time
 //! to data loss is the MTTF^2 / (N (N - 1) MTTR) of Patterson, Gibson and Katz 1988.)
 
-/// Hours per year.
+/// Mean length of a year (365.25 days) in hours.
 const HOURS_PER_YEAR: f64 = 8766.0;
 
 /// Parameters of the Markov chain of an array.

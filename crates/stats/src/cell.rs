@@ -125,8 +125,9 @@ pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
     (only_best.collect(), Statistic::Best)
 }
 
-/// Returns the samples of cells that were measured in one pass, which shows no spread by itself: of a pass of another tool those that it
-/// kept, and of a cell that kurabe measured several times its repetitions. `None` of other cells.
+/// Returns the samples of cells that were measured in one pass, which shows no spread by itself: of
+/// a pass of another tool those that it kept, and of a cell that kurabe measured several times its
+/// repetitions. `None` of other cells.
 pub fn sampled(cells: &[&Cell]) -> Option<Vec<Vec<f64>>> {
     let printed: Vec<Option<Vec<f64>>> = cells.iter().map(|cell| printed_samples(cell)).collect();
     let is_pass = |cell: &&Cell| {
@@ -211,8 +212,9 @@ pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
     (sum.account.latency_ns > 0).then_some(sum)
 }
 
-/// Whether the figure of a cell is that of the computer's memory: the time of a modelled cell, apart from waiting, was mostly copying in
-/// memory, or another tool read from the page cache on purpose. A cell with flushes waits for the storage.
+/// Whether the figure of a cell is that of the computer's memory: the time of a modelled cell,
+/// apart from waiting, was mostly copying in memory, or another tool read from the page cache on
+/// purpose. A cell with flushes waits for the storage.
 pub fn is_from_memory(cell: &Cell, model: Option<&ModelRecord>) -> bool {
     if cell.imported.as_ref().is_some_and(|imported| imported.cached) {
         return true;

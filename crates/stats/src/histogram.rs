@@ -66,7 +66,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a latency.
+    /// Counts an operation with this latency in ns.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         let index = bucket_index(value_ns).min(BUCKET_COUNT - 1);
@@ -105,7 +105,7 @@ impl Histogram {
         None
     }
 
-    /// Resets all counts.
+    /// Resets all counts to zero.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.sum_ns, self.min_ns, self.max_ns) = (0, u64::MAX, 0);

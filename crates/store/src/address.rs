@@ -12,7 +12,6 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 
-/// Schemes of addresses.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// Settings of libpq that are supported.
@@ -83,8 +82,12 @@ type Parsed<T> = Result<T, AddressFault>;
 impl From<AddressFault> for Error {
     fn from(AddressFault(what): AddressFault) -> Self {
         ErrorKind::Usage.error(what).remedy(text!(
-            "write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full or \"host=HOST dbname=DATABASE user=USER\"; the password is best in ~/.pgpass, and @ : / ? # % in one are %40 %3A %2F %3F %23 %25 in an address that begins with postgres://",
-            "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full または \"host=HOST dbname=DATABASE user=USER\" の形で書いてください。パスワードは ~/.pgpass に書くのが安全です。postgres:// で始まるアドレスでは、パスワードの @ : / ? # % を %40 %3A %2F %3F %23 %25 と書きます"
+            "write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full or \"host=HOST dbname=DATABASE \
+             user=USER\"; keep the password in ~/.pgpass. In a postgres:// address, write @ : / ? # % in \
+             a password as %40 %3A %2F %3F %23 %25",
+            "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full または \"host=HOST dbname=DATABASE \
+             user=USER\" の形で書いてください。パスワードは ~/.pgpass に書くのが安全です。postgres:// \
+             で始まるアドレスでは、パスワードの @ : / ? # % を %40 %3A %2F %3F %23 %25 と書きます"
         ))
     }
 }
@@ -121,7 +124,7 @@ impl SharedAddress {
             None if scheme(words).is_none() && has_setting(words) => Self::of_settings(words)?,
             None => {
                 return Err(AddressFault(text!(
-                    "an address of a database begins with postgres:// or is a list of settings",
+                    "a database address begins with postgres:// or is a list of settings",
                     "データベースのアドレスは postgres:// で始まるか、設定の並びです"
                 )));
             }
@@ -139,7 +142,6 @@ impl SharedAddress {
         self.get("password")
     }
 
-    /// Returns all settings.
     #[cfg(feature = "postgres")]
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.settings.iter().map(|(setting, value)| (*setting, value.as_str()))

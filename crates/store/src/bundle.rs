@@ -64,7 +64,6 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> Result<String> {
     Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })?)
 }
 
-/// Decompresses packed runs.
 fn unpack(packed: &str) -> Result<Vec<u8>> {
     let packed = STANDARD.decode(packed).map_err(|error| unreadable().because(error))?;
     let mut json = Vec::new();
@@ -75,7 +74,7 @@ fn unpack(packed: &str) -> Result<Vec<u8>> {
     if json.len() as u64 > MOST_UNPACKED_BYTES {
         let most = format_bytes(MOST_UNPACKED_BYTES);
         return Err(not_held(text!(
-            "the records of this report unpack to more than {most}, which no report of kurabe's does",
+            "the records of this report unpack to more than {most}, the limit for reports of kurabe",
             "このレポートの測定記録は、展開すると {most} を超えます。kurabe のレポートではありえません"
         )));
     }
@@ -89,7 +88,7 @@ fn refused(message: Text) -> Error {
 /// Creates the error for runs that only the report's author could provide in another form.
 fn not_held(message: Text) -> Error {
     refused(message).remedy(text!(
-        "ask its author for `{EXPORT} RUN`",
+        "ask its author for the output of `{EXPORT} RUN`",
         "作成者に `{EXPORT} RUN` の出力をもらってください"
     ))
 }
@@ -128,7 +127,7 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
             "レポートの `kurabe_report` は {kurabe_report} です。この kurabe が読めるのは {REPORT_VERSION} です"
         ))
         .remedy(text!(
-            "a newer kurabe wrote it: update this one",
+            "it was written by a newer version; update kurabe",
             "新しい kurabe が書いたファイルです。kurabe を更新してください"
         )));
     }
@@ -138,7 +137,7 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
     }
     if runs.is_empty() {
         return Err(not_held(text!(
-            "the report holds no record: it was too large for them",
+            "the report contains no records, because they were too large",
             "このレポートに測定記録は入っていません(大きすぎたため省かれています)"
         )));
     }

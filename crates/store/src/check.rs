@@ -28,7 +28,6 @@ const MOST_CELLS: usize = 100_000;
 /// Most labels of a run, which users write.
 const MOST_LABELS: usize = 1_000;
 
-/// Checks a record.
 pub(crate) fn check(record: &RunRecord) -> CheckResult {
     let header = &record.header;
     require(id::is_well_formed(&header.id), "header.id", || {
@@ -60,20 +59,20 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
         check_cell(cell, header.profile.as_ref().map(|profile| profile.steps.len()), &field)?;
     }
     require(header.origin.is_some() || header.profile.is_some(), "header.profile", || {
-        text!("a run that kurabe measured has a profile", "kurabe が測った記録にはプロファイルが必要です")
+        text!("a run measured by kurabe needs a profile", "kurabe が測った記録にはプロファイルが必要です")
     })?;
     let place_holds =
         |versus: &VersusRecord| (versus.place as usize) < versus.targets.len() && versus.targets.len() > 1;
     require(header.versus.as_ref().is_none_or(place_holds), "header.versus", || {
         text!(
-            "it has two targets or more, and this run is one of them",
+            "it needs two or more targets, and this run must be one of them",
             "対象は 2 つ以上で、この測定はその 1 つです"
         )
     })?;
     let all_named =
         |versus: &VersusRecord| versus.variants.is_empty() || versus.variants.len() == versus.targets.len();
     require(header.versus.as_ref().is_none_or(all_named), "header.versus", || {
-        text!("each target has its variant, or none has one", "variants は全対象にあるか、1 つもないかです")
+        text!("either every target has a variant, or none has", "variants は全対象にあるか、1 つもないかです")
     })?;
     check_totals(&record.cells)
 }
@@ -88,7 +87,7 @@ pub(crate) fn check_summary(summary: &RunSummary) -> CheckResult {
 
 fn check_count(field: &str, count: usize, most: usize) -> CheckResult {
     require(count <= most, field, || {
-        text!("{count} are more than the {most} that a run may have", "{count} 件あります(上限は {most} 件)")
+        text!("{count} entries exceed the limit of {most} per run", "{count} 件あります(上限は {most} 件)")
     })
 }
 
@@ -105,7 +104,7 @@ fn check_profile(profile: &Profile) -> CheckResult {
     require(
         profile.as_printed.as_ref().is_none_or(|unit| unit.bytes > 0),
         format!("{field}.as_printed"),
-        || text!("a unit has at least one byte", "単位は 1 バイト以上です"),
+        || text!("a unit needs at least one byte", "単位は 1 バイト以上です"),
     )?;
     if let Some(rounds) = &profile.rounds {
         check_rounds(rounds, &format!("{field}.rounds"))?;
@@ -123,12 +122,12 @@ fn check_profile(profile: &Profile) -> CheckResult {
 
 fn check_rounds(rounds: &Rounds, field: &str) -> CheckResult {
     require((2..=rounds.most).contains(&rounds.window), format!("{field}.window"), || {
-        text!("the window has from 2 to `most` rounds", "window は 2 以上、most 以下です")
+        text!("the window must have from 2 to `most` rounds", "window は 2 以上、most 以下です")
     })?;
     let limits = [("excursion_percent", rounds.excursion_percent), ("slope_percent", rounds.slope_percent)];
     for (name, limit) in limits {
         require(limit.is_finite() && limit > 0.0, format!("{field}.{name}"), || {
-            text!("a limit is above zero", "限度は 0 より大きい値です")
+            text!("a limit must be above zero", "限度は 0 より大きい値です")
         })?;
     }
     Ok(())
@@ -147,7 +146,7 @@ fn check_pattern(
     let rate_holds = open_loop.is_none_or(|open| open.rate_iops > 0.0 && open.rate_iops <= MOST_RATE_IOPS);
     require(rate_holds, format!("{field}.open_loop.rate_iops"), || {
         text!(
-            "a rate is above zero and at most {MOST_RATE_IOPS} operations per second",
+            "a rate must be above zero and at most {MOST_RATE_IOPS} operations per second",
             "頻度は 0 より大きく、毎秒 {MOST_RATE_IOPS} 回までです"
         )
     })?;
@@ -155,7 +154,7 @@ fn check_pattern(
 }
 
 fn percent() -> Text {
-    text!("a share in percent is from 0 to 100", "割合は 0 から 100 までです")
+    text!("a percentage must be from 0 to 100", "割合は 0 から 100 までです")
 }
 
 fn check_imported(imported: &ImportedCell, field: &str) -> CheckResult {
@@ -166,7 +165,7 @@ fn check_imported(imported: &ImportedCell, field: &str) -> CheckResult {
     for (index, series) in imported.series.iter().enumerate() {
         let finite = series.points.iter().all(|(at, value)| at.is_finite() && value.is_finite());
         require(finite, format!("{field}.series[{index}].points"), || {
-            text!("a point is finite", "点の値は有限でなければなりません")
+            text!("a point must be finite", "点の値は有限でなければなりません")
         })?;
     }
     Ok(())
@@ -174,7 +173,7 @@ fn check_imported(imported: &ImportedCell, field: &str) -> CheckResult {
 
 fn check_figure(figure: &PrintedFigure, field: &str) -> CheckResult {
     require(figure.value.is_finite() && figure.value >= 0.0, format!("{field}.value"), || {
-        text!("a figure is finite and not negative", "値は有限で、負であってはなりません")
+        text!("a figure must be finite and not negative", "値は有限で、負であってはなりません")
     })?;
     if let PrintedStatistic::Percentile(share) = figure.statistic {
         require(is_percent(share), format!("{field}.statistic"), percent)?;
@@ -183,7 +182,7 @@ fn check_figure(figure: &PrintedFigure, field: &str) -> CheckResult {
     require(
         factor.is_none_or(|factor| factor.is_finite() && factor > 0.0),
         format!("{field}.correction"),
-        || text!("a factor is finite and above zero", "係数は 0 より大きい有限の値です"),
+        || text!("a factor must be finite and above zero", "係数は 0 より大きい有限の値です"),
     )
 }
 
@@ -195,7 +194,7 @@ fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> CheckResul
     if let Some(step_count) = step_count {
         require((cell.step_index as usize) < step_count, format!("{field}.step_index"), || {
             text!(
-                "there is no such step in the profile, which has {step_count}",
+                "this step does not exist; the profile has {step_count} steps",
                 "プロファイルのステップは {step_count} 個です"
             )
         })?;
@@ -226,16 +225,16 @@ fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
         let sound = means.iter().all(|mean_ns| mean_ns.is_finite() && *mean_ns >= 0.0);
         let rest = split.rest_mean_ns.is_none_or(f64::is_finite);
         require(sound && rest, format!("{field}.kernel"), || {
-            text!("a time is finite and not negative", "時間は有限で、負であってはなりません")
+            text!("a time must be finite and not negative", "時間は有限で、負であってはなりません")
         })?;
         require(repetition.discarded, format!("{field}.discarded"), || {
-            text!("a traced repetition does not count", "トレース付きの回は集計に含められません")
+            text!("a traced repetition must not be counted", "トレース付きの回は集計に含められません")
         })?;
     }
     for (index, sample) in repetition.samples.iter().enumerate() {
         let end = sample.offset_bytes.checked_add(sample.bytes);
         require(end.is_some(), format!("{field}.samples[{index}]"), || {
-            text!("it ends beyond every device", "終わりの位置が大きすぎます")
+            text!("its end is larger than any device", "終わりの位置が大きすぎます")
         })?;
     }
     Ok(())
@@ -267,7 +266,7 @@ fn check_totals(cells: &[Cell]) -> CheckResult {
             cells.iter().flat_map(|cell| &cell.repetitions).flat_map(parts).try_fold(0_u64, u64::checked_add);
         require(total.is_some(), "cells", || {
             text!(
-                "the `{name}` of all repetitions together are more than can be counted",
+                "the total `{name}` of all repetitions is too large",
                 "すべての繰り返しの `{name}` の合計が大きすぎます"
             )
         })?;
@@ -294,12 +293,12 @@ fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
         require(lowest_ns % width_ns(*lowest_ns) == 0, here(), || {
             text!("no bucket begins at {lowest_ns} ns", "{lowest_ns} ns から始まるバケットはありません")
         })?;
-        require(*count > 0, here(), || text!("a bucket has at least one operation", "回数は 1 以上です"))?;
+        require(*count > 0, here(), || text!("a bucket needs at least one operation", "回数は 1 以上です"))?;
     }
     let (min_ns, max_ns) = (latency.min_ns, latency.max_ns);
     require(min_ns <= max_ns, format!("{field}.min_ns"), || {
         text!(
-            "the smallest, {min_ns} ns, is above the largest, {max_ns} ns",
+            "the minimum, {min_ns} ns, is larger than the maximum, {max_ns} ns",
             "最小値 {min_ns} ns が最大値 {max_ns} ns を超えています"
         )
     })?;
@@ -311,7 +310,7 @@ fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
     };
     require(inside, format!("{field}.buckets"), || {
         text!(
-            "the buckets do not fit {min_ns} to {max_ns} ns",
+            "the buckets do not match the range {min_ns} to {max_ns} ns",
             "バケットが {min_ns}〜{max_ns} ns と合いません"
         )
     })
@@ -324,7 +323,7 @@ fn width_ns(lowest_ns: u64) -> u64 {
 
 fn check_time(time: &str, field: &str) -> CheckResult {
     require(is_time(time), field, || {
-        text!("`{time}` is not a time as RFC 3339 writes it", "`{time}` は RFC 3339 の日時ではありません")
+        text!("`{time}` is not an RFC 3339 time", "`{time}` は RFC 3339 の日時ではありません")
     })
 }
 

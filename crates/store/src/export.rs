@@ -114,7 +114,7 @@ fn taken_in(mut run: RunRecord) -> Result<RunRecord> {
     check(&run).map_err(|fault| {
         let (field, message) = (fault.field, fault.message);
         ErrorKind::Import.error(text!(
-            "the run to import is wrong at `run.{field}`: {message}",
+            "the run to import is invalid at `run.{field}`: {message}",
             "取り込むファイルの `run.{field}` に誤りがあります: {message}";
             message
         ))
@@ -146,7 +146,7 @@ fn check_versions(bytes: &[u8]) -> Result<()> {
                 "the file to import is JSON, but not an exported run: it has no `kurabe_record`",
                 "取り込むファイルは JSON ですが、測定の書き出しではありません(`kurabe_record` がありません)"
             ))
-            .remedy(text!("write one with `{EXPORT}`", "`{EXPORT}` で書き出したものを指定してください"))
+            .remedy(text!("create one with `{EXPORT}`", "`{EXPORT}` で書き出したものを指定してください"))
     })?;
     check_version("kurabe_record", version, EXPORT_VERSION)?;
     let Inner { run } = json::from_slice(bytes).map_err(misfit)?;
@@ -165,7 +165,7 @@ fn check_version(field: &str, version: u64, newest: u32) -> Result<()> {
         return Err(error);
     }
     Err(error.remedy(text!(
-        "a newer kurabe wrote it: update this one",
+        "it was written by a newer version; update kurabe",
         "新しい kurabe が書いたファイルです。kurabe を更新してください"
     )))
 }
@@ -175,7 +175,7 @@ fn misfit(misfit: Misfit) -> Error {
     let message = if field.is_empty() {
         text!("the file to import is not an exported run", "取り込むファイルは測定の書き出しではありません")
     } else {
-        text!("the file to import is wrong at `{field}`", "取り込むファイルの `{field}` に誤りがあります")
+        text!("the file to import is invalid at `{field}`", "取り込むファイルの `{field}` に誤りがあります")
     };
     ErrorKind::Import.error(message).because(reason)
 }

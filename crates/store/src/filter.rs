@@ -65,7 +65,7 @@ pub fn parse_since(text: &str) -> Result<String, Text> {
         return Ok(text.to_owned());
     }
     Err(text!(
-        "a date is expected, such as 2026-01-31, 2026-01 or 2026",
+        "expected a date such as 2026-01-31, 2026-01 or 2026",
         "日付を書いてください(例: 2026-01-31、2026-01、2026)",
     ))
 }

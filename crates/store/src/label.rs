@@ -14,7 +14,7 @@ pub fn check_label_key(key: &str) -> Result<()> {
         return Ok(());
     }
     Err(ErrorKind::Usage.error(text!(
-        "`{key}` cannot be the key of a label: a key has 1 to 64 characters out of a-z 0-9 _ . -",
+        "`{key}` cannot be the key of a label: a key has 1 to 64 characters from a-z 0-9 _ . -",
         "`{key}` はラベルのキーに使えません: キーは a-z 0-9 _ . - からなる 1〜64 文字です"
     )))
 }

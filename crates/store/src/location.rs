@@ -39,11 +39,11 @@ pub fn default_store(env: impl Fn(&str) -> Option<OsString>) -> Result<StoreName
     data.map(|data| StoreName::File(data.join("kurabe").join("kurabe.db"))).ok_or_else(|| {
         ErrorKind::Store
             .error(text!(
-                "cannot tell where the store is: KURABE_DB, XDG_DATA_HOME and HOME are all unset",
+                "cannot locate the store: KURABE_DB, XDG_DATA_HOME and HOME are all unset",
                 "保存先を決められません: KURABE_DB、XDG_DATA_HOME、HOME のいずれも設定されていません"
             ))
             .remedy(text!(
-                "name the store with {DB} FILE or the variable KURABE_DB",
+                "set the store with {DB} FILE or the environment variable KURABE_DB",
                 "{DB} FILE または環境変数 KURABE_DB で保存先を指定してください"
             ))
     })

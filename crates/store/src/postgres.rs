@@ -33,7 +33,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 
-/// A connected database.
 pub(crate) struct PostgresStore {
     session: DatabaseSession,
     address: DatabaseAddress,

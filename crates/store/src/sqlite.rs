@@ -346,7 +346,8 @@ impl SqliteStore {
     fn not_what_was_written(&self, id: &str) -> Error {
         let path = shown::path(&self.path);
         ErrorKind::Store.error(text!(
-            "the store {path} does not hold the run `{id}` as it was written: another program has changed the file",
+            "the run `{id}` in the store {path} differs from the data that was written: another program \
+             changed the file",
             "保存先 {path} の測定 `{id}` は書き込んだ内容と違います。ほかのプログラムがファイルを書き換えました"
         ))
     }

@@ -125,7 +125,8 @@ pub trait Runs {
     /// Returns the id that a name refers to.
     ///
     /// The name can be an id or identity, the value of a label that only one run has, a unique
-    /// prefix of an id, or `last` for the newest run. Ids and identities ignore case.
+    /// prefix of an id, `last` for the newest run, or `last~N` for the run that is N runs older. Ids and
+    /// identities ignore case.
     ///
     /// # Errors
     /// If the name matches no run or more than one.
@@ -134,9 +135,13 @@ pub trait Runs {
         if word == LAST {
             return self.newest()?.ok_or_else(|| {
                 ErrorKind::NoSuchRun
-                    .error(text!("the store has no run yet", "測定がまだ 1 つもありません"))
+                    .error(text!("the store contains no runs yet", "測定がまだ 1 つもありません"))
                     .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
             });
+        }
+        if let Some(older) = runs_before_last(&word) {
+            let mut newest_first = self.list()?.into_iter().rev().map(|run| run.id);
+            return newest_first.nth(older).ok_or_else(|| no_such_run(prefix));
         }
         let ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
         if ids.contains(&word) {
@@ -445,11 +450,16 @@ pub trait Store: Archive {
     fn check(&self) -> Result<StoreCheck>;
 }
 
+/// Returns N of a name `last~N`, the number of newer runs.
+fn runs_before_last(word: &str) -> Option<usize> {
+    word.strip_prefix(LAST)?.strip_prefix('~')?.parse().ok()
+}
+
 /// Creates the error for a run that does not exist.
 pub fn no_such_run(id: &str) -> Error {
     ErrorKind::NoSuchRun
-        .error(text!("there is no run `{id}`", "`{id}` という測定はありません"))
-        .remedy(text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"))
+        .error(text!("the run `{id}` does not exist", "`{id}` という測定はありません"))
+        .remedy(text!("choose a run from `{LIST}`", "`{LIST}` で一覧を見られます"))
 }
 
 /// Creates the error for a run that is being measured and cannot be removed.
@@ -461,7 +471,7 @@ pub fn being_measured(id: &str, owner: &ProcessIdentity) -> Error {
             "測定 `{id}` は実行中です(プロセス {pid})"
         ))
         .remedy(text!(
-            "wait for its end, or stop it with Ctrl+C where it runs",
+            "wait until it ends, or press Ctrl+C in its terminal",
             "終わるのを待つか、実行している端末で Ctrl+C を押して止めてください"
         ))
 }
@@ -474,10 +484,10 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
     let count = ids.len();
     ErrorKind::NoSuchRun
         .error(text!(
-            "`{prefix}` may be any of {count} runs: {names}",
+            "`{prefix}` matches {count} runs: {names}",
             "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
         ))
-        .remedy(text!("write one of the ids", "ID を書いてください"))
+        .remedy(text!("use one of the ids", "ID を書いてください"))
 }
 
 /// Returns whether a run replaces the stored one with its identity.
@@ -500,11 +510,13 @@ pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
     let id = &stored.header.id;
     Err(ErrorKind::Refused
         .error(text!(
-            "the run to import has the identity of the stored run `{id}`, but not its content: one of them was changed",
+            "the run to import has the identity of the stored run `{id}`, but different content: one of \
+             them was changed",
             "取り込む測定は保存済みの測定 `{id}` と識別子が同じですが、内容が違います。どちらかが書き換えられています"
         ))
         .remedy(text!(
-            "`{RM} {id}` takes the stored one out, if the other is the true one; `{CHECK}` tells damage",
+            "if the run to import is the correct one, remove the stored one with `{RM} {id}`; check for \
+             damage with `{CHECK}`",
             "取り込む方が正しければ `{RM} {id}` で保存済みの測定を取り除いてください。破損は `{CHECK}` で分かります"
         )))
 }

@@ -81,7 +81,7 @@ const MEASURING: [Promise<dyn Store>; 21] = promises![
 ];
 
 /// Tests each requirement on an empty store.
-#[expect(clippy::print_stdout, reason = "a failure is told with the promise before it")]
+#[expect(clippy::print_stdout, reason = "a failure is printed with the preceding promise")]
 fn conformance<S: ?Sized>(promises: &[Promise<S>], on_fresh_store: impl Fn(fn(&S))) {
     for (name, promise) in promises {
         println!("{name}");
@@ -220,6 +220,9 @@ fn the_list_is_in_the_order_of_starts_whatever_their_zones(store: &dyn Archive) 
     let ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
     assert_eq!(ids, ["aaa", "bbb", "ccc"]);
     assert_eq!(store.resolve("last").unwrap(), "ccc");
+    let named = ["last~0", "last~1", "last~2"].map(|name| store.resolve(name).unwrap());
+    assert_eq!(named, ["ccc", "bbb", "aaa"]);
+    assert_eq!(store.resolve("last~3").unwrap_err().kind(), ErrorKind::NoSuchRun);
 }
 
 fn the_list_tells_what_there_is_to_tell(store: &dyn Store) {
@@ -525,7 +528,7 @@ fn whatever_changes_the_record_drops_its_digest(store: &dyn Store) {
         assert_true(store, 1);
     }
     store.label(&id, "firmware", Some("2")).unwrap();
-    assert_eq!(ask(store, 1).1, 0, "a label is no part of the record");
+    assert_eq!(ask(store, 1).1, 0, "a label is not part of the record");
     store.remove(&other, &|_| true).unwrap();
     assert_eq!(ask(store, 1).0.runs.len(), 1);
 }

@@ -59,7 +59,7 @@ fn exports(store: &SqliteStore, ids: &[String]) -> Vec<Result<String, Error>> {
 /// Opens and reads a store with one changed bit, and returns whether an error was reported.
 fn look(path: &Path, ids: &[String], originals: &[String], digested: &BTreeMap<String, String>) -> bool {
     let store = match SqliteStore::open_existing(path) {
-        Ok(store) => store.expect("it is no empty file"),
+        Ok(store) => store.expect("it is not an empty file"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Store, "{error}");
             return true;
@@ -78,7 +78,7 @@ fn look(path: &Path, ids: &[String], originals: &[String], digested: &BTreeMap<S
     }
     let check = store.check().unwrap();
     let is_told = !check.damages.is_empty();
-    assert!(is_told || !is_damaged, "what cannot be read is told by a check");
+    assert!(is_told || !is_damaged, "a check reports unreadable runs");
     if let Ok(digests) = digests(&store) {
         for (id, words) in spelled(&digests) {
             assert_eq!(digested.get(&id), Some(&words), "a digest is another one");

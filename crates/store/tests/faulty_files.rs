@@ -21,7 +21,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// Unit that disks write atomically.
 const SECTOR_BYTES: usize = 512;
 
-/// Kind of fault.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// This one call fails with this code.

@@ -59,7 +59,7 @@ pub fn a_file_that_was_changed_is_refused_and_the_stored_run_stays(store: &dyn A
     }
     let mut run = sample_record();
     run.header.identity = "7kq".to_owned();
-    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import, "that is no identity");
+    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import, "that is not an identity");
 }
 
 pub fn a_run_without_its_paths_is_still_that_run(store: &dyn Archive) {

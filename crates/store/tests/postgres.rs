@@ -108,7 +108,7 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
     server
         .sql("lab", "UPDATE kurabe.runs SET schema = 1, record = replace(record, 'D: 12%', 'D: 13%')")
         .unwrap();
-    assert!(store.load(&id).is_err(), "what somebody changed is told");
+    assert!(store.load(&id).is_err(), "a change by another program is reported");
 }
 
 #[test]
@@ -178,7 +178,8 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
         let address = format!("postgres://owner:{PASSWORD}@{host}:{}/lab?{options}", server.port());
         let store = open_shared(&address, SharedAccess::Write)?;
         store.import(sample_foreign())?;
-        let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kurabe'";
+        let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE \
+            application_name = 'kurabe'";
         Ok::<_, kurabe_core::Error>(server.sql("lab", sql).unwrap() == "t")
     };
     assert!(!is_encrypted("127.0.0.1", "sslmode=disable").unwrap());

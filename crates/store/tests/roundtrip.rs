@@ -144,7 +144,7 @@ fn a_report_that_cannot_be_read_says_why() {
     let bundle = export_bundle(vec![sample_record()]).unwrap();
     assert!(refusal(&bundle[..bundle.len() / 2]).contains("cannot be read"));
     assert!(refusal(&bundle.replacen("\"kurabe_report\":1", "\"kurabe_report\":2", 1)).contains("reads 1"));
-    assert!(refusal(&export_bundle(Vec::new()).unwrap()).contains("holds no record"));
+    assert!(refusal(&export_bundle(Vec::new()).unwrap()).contains("contains no records"));
     assert!(
         refusal(&bundle.replacen("\"kurabe_record\":1", "\"kurabe_record\":9", 1)).contains("kurabe_record")
     );

@@ -113,11 +113,13 @@ const TAMPERINGS: [Tampering; 59] = [
     unnamed("runs.digest", "UPDATE kurabe.runs SET digest = '[[1],[[1,1e300,-1,4294967295]]]'"),
     unnamed(
         "runs.arrival",
-        "ALTER TABLE kurabe.figures DROP CONSTRAINT figures_arrival_fkey; UPDATE kurabe.figures SET arrival = arrival + 77",
+        "ALTER TABLE kurabe.figures DROP CONSTRAINT figures_arrival_fkey; UPDATE kurabe.figures SET \
+         arrival = arrival + 77",
     ),
     named(
         "figures.means",
-        "ALTER TABLE kurabe.figures ALTER means TYPE text USING means::text; CREATE FUNCTION cardinality(text) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT 1::bigint'",
+        "ALTER TABLE kurabe.figures ALTER means TYPE text USING means::text; CREATE FUNCTION \
+         cardinality(text) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT 1::bigint'",
     ),
     unnamed("figures.means", "ALTER TABLE kurabe.figures ALTER means TYPE text USING means::text"),
     unnamed(
@@ -132,7 +134,8 @@ const TAMPERINGS: [Tampering; 59] = [
     unnamed("words.word", "UPDATE kurabe.words SET word = 'x' || word"),
     unnamed(
         "words.word",
-        "DELETE FROM kurabe.names; ALTER TABLE kurabe.runs DROP CONSTRAINT runs_names_id_fkey; DELETE FROM kurabe.words",
+        "DELETE FROM kurabe.names; ALTER TABLE kurabe.runs DROP CONSTRAINT runs_names_id_fkey; DELETE \
+         FROM kurabe.words",
     ),
     named("words.word", "ALTER TABLE kurabe.words ALTER word TYPE bytea USING convert_to(word, 'UTF8')"),
     named("words.hash", "ALTER TABLE kurabe.words ALTER hash TYPE text USING encode(hash, 'hex')"),

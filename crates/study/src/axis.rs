@@ -31,7 +31,10 @@ impl StudyAxis {
         let Some((parameter, values)) =
             words.split_once('=').filter(|(parameter, _)| is_parameter(parameter))
         else {
-            return Err(usage(&format!("{AXIS} {words}"), &text!("this is no axis", "軸として読めません")));
+            return Err(usage(
+                &format!("{AXIS} {words}"),
+                &text!("this is not an axis", "軸として読めません"),
+            ));
         };
         let values = parse_values(values).map_err(|what| usage(&format!("{AXIS} {words}"), &what))?;
         Ok(Self { parameter: parameter.to_owned(), values })
@@ -98,7 +101,7 @@ pub(crate) fn parse_values(words: &str) -> Result<Vec<String>, Text> {
 fn span(first: &str, last: &str) -> Result<Vec<String>, Text> {
     let misfit = || {
         text!(
-            "`{first}..{last}` is not a span from less to more",
+            "`{first}..{last}` is not an ascending range",
             "`{first}..{last}` は小から大への範囲ではありません"
         )
     };

@@ -200,7 +200,7 @@ pub struct CatalogueEntry<'a> {
 pub type RatedFigure<'a> = (&'a PublishedColumn, Published, (f64, f64));
 
 impl CatalogueEntry<'_> {
-    /// Returns `TABLE/ROW`.
+    /// Returns the id of the entry: `TABLE/ROW`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.table.id, self.row.id)
     }
@@ -351,10 +351,10 @@ impl Catalogue {
                 let command = mention::CATALOGUE;
                 let remedy = match closest(id, &ids) {
                     Some(near) => text!(
-                        "did you mean `{near}`? `{command} {id}` searches, `{command}` lists all",
+                        "did you mean `{near}`? Search with `{command} {id}`, or list all with `{command}`",
                         "`{near}` ではありませんか。`{command} {id}` で検索、`{command}` で一覧できます"
                     ),
-                    None => text!("`{command}` lists all of them", "`{command}` で一覧できます"),
+                    None => text!("list all of them with `{command}`", "`{command}` で一覧できます"),
                 };
                 Err(usage(text!(
                     "the catalogue has no entry `{id}`",

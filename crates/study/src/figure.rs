@@ -61,7 +61,7 @@ impl FigureSource {
             Self::Formula(source) => {
                 if source.contains("{step}") && step.is_none() {
                     return Err(text!(
-                        "the formula has {{step}}, so the row must name its `step`",
+                        "the formula contains {{step}}, so the row needs a `step`",
                         "式に {{step}} があるので、行に `step` が必要です"
                     ));
                 }

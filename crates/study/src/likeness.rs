@@ -208,7 +208,8 @@ fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
     }
 }
 
-/// Returns whether a card's lines carry more than the four of UHS-I (104 MB/s): eMMC has eight, which carry 200 MB/s (HS200) or more.
+/// Returns whether a card's lines carry more than the four of UHS-I (104 MB/s): eMMC has eight,
+/// which carry 200 MB/s (HS200) or more.
 fn carries_as_emmc(card: &LayerRecord) -> bool {
     const UHS_I_BYTES_PER_S: u64 = 104_000_000;
     let interface = card.value("interface").and_then(|rate| parse_bytes(rate.strip_suffix("/s")?).ok());
@@ -511,10 +512,11 @@ mod tests {
                     "[[table.row]]\nid = \"drive-{number}\"\ndevice = \"D\"\nclass = \"sata-ssd\"\nread = 500\n"
                 )
             };
-            let head = "schema = 1\nsource = \"S\"\n[[table]]\nid = \"t\"\ntitle = { en = \"t\", ja = \"t\" }\ntool = \"dd\"\n\
-                        procedure = { en = \"p\", ja = \"p\" }\nstatistic = \"mean\"\n\
-                        column = [{ key = \"read\", name = { en = \"r\", ja = \"r\" }, unit = \"MB/s\", decimals = 1, \
-                        work = { order = \"sequential\", direction = \"read\", block = \"1 MiB\", in_flight = 8 } }]\n";
+            let head = "schema = 1\nsource = \"S\"\n[[table]]\nid = \"t\"\n\
+                title = { en = \"t\", ja = \"t\" }\ntool = \"dd\"\n\
+                procedure = { en = \"p\", ja = \"p\" }\nstatistic = \"mean\"\n\
+                column = [{ key = \"read\", name = { en = \"r\", ja = \"r\" }, unit = \"MB/s\", decimals = 1, \
+                work = { order = \"sequential\", direction = \"read\", block = \"1 MiB\", in_flight = 8 } }]\n";
             let source = (0..count).map(row).fold(head.to_owned(), |all, row| all + &row);
             Catalogue::parse("t.toml", &source).unwrap()
         };

@@ -139,7 +139,7 @@ fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
             let ids: Vec<&str> = study.parts.iter().map(|part| part.id.as_str()).collect();
             let study = &study.name;
             return Err(ErrorKind::Usage
-                .error(text!("{study} has no part `{name}`", "{study} に `{name}` という表はありません"))
+                .error(text!("{study} has no table `{name}`", "{study} に `{name}` という表はありません"))
                 .remedy(nearest(name, &ids)));
         }
     }
@@ -155,10 +155,10 @@ fn check_bindings(parts: &[Part], options: &StudyOptions) -> Result<()> {
         if names.contains(&name.as_str()) {
             continue;
         }
-        let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
+        let what = text!("the study has no row `{name}`", "`{name}` という名前の行はありません");
         return Err(match names.is_empty() {
             true => ErrorKind::Usage.error(what).remedy(text!(
-                "this study runs on models only; measure a device with `{RUN} {PROFILE} …`",
+                "this study supports only models; measure a device with `{RUN} {PROFILE} …`",
                 "このスタディはモデル専用です。実機は `{RUN} {PROFILE} …` で測れます"
             )),
             false => ErrorKind::Usage.error(what).remedy(nearest(name, &names)),
@@ -207,11 +207,11 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "{SET} {parameter}={value} changes nothing: {parameter} is an axis of this study",
+                    "{SET} {parameter}={value} has no effect: {parameter} is an axis of this study",
                     "{SET} {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
                 ))
                 .remedy(text!(
-                    "give the axis this value: {AXIS} {parameter}={value}",
+                    "set the axis to this value: {AXIS} {parameter}={value}",
                     "軸の値として指定してください: {AXIS} {parameter}={value}"
                 )));
         }
@@ -232,7 +232,8 @@ fn no_parameter(flag: Mention, parameter: &str, study: &str) -> Error {
         "{flag} {parameter}: {study} のどのモデルにもこのパラメーターはありません"
     ))
     .remedy(text!(
-        "`{MODELS_SHOW} NAME` lists a model's parameters, `{STUDY_SHOW} {study}` the study's models",
+        "list the parameters of a model with `{MODELS_SHOW} NAME`, and the models of the study with \
+         `{STUDY_SHOW} {study}`",
         "モデルのパラメーターは `{MODELS_SHOW} 名前`、スタディのモデルは `{STUDY_SHOW} {study}` で見られます"
     ))
 }

@@ -64,7 +64,7 @@ impl Published {
 }
 
 fn misfit(value: &Value<'_>) -> kurabe_core::Error {
-    value.error(&text!("this is no published figure", "公表値として読めません")).remedy(text!(
+    value.error(&text!("this is not a published figure", "公表値として読めません")).remedy(text!(
         "write a number above zero, a span [150, 200], a bound \">2000\", or \"~900\" for about 900",
         "0 より大きい数、範囲 [150, 200]、下限 \">2000\"、約 900 を表す \"~900\" のどれかを書いてください"
     ))

@@ -88,12 +88,10 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Opens an address.
     pub fn open(&self, address: &str) {
         self.post("url", &json!({ "url": address }));
     }
 
-    /// Opens a file.
     pub fn open_file(&self, page: &Path) {
         self.open(&format!("file://{}", page.display()));
     }
@@ -109,7 +107,10 @@ impl Browser {
                 return;
             }
             if begun.elapsed() > TIME_LIMIT {
-                let page = self.run("return location.href + '\\n' + document.querySelector('main, body').innerText.slice(0, 2000)");
+                let page = self.run(
+                    "return location.href + '\\n' + document.querySelector('main, \
+                    body').innerText.slice(0, 2000)",
+                );
                 panic!("never true: {condition} ({answer:?})\n{}", page.as_str().unwrap_or_default());
             }
             std::thread::sleep(LOOK_AGAIN);

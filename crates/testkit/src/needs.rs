@@ -1,11 +1,13 @@
 //! The record of tests that cannot run on this machine.
 //!
-//! A test that lacks a program or a permission returns early, and libtest counts it as passed. [`needs`] and [`skip`] make
-//! that visible: they print `skipped: <test>: <reason>` on standard error, past the capture of libtest, and add the line to
-//! a file. `tools/skips` prints the sum of all files by reason, so a reason that many tests share has a constant here.
+//! A test that lacks a program or a permission returns early, and libtest counts it as passed.
+//! [`needs`] and [`skip`] make that visible: they print `skipped: <test>: <reason>` on standard
+//! error, past the capture of libtest, and add the line to a file. `tools/skips` prints the sum of
+//! all files by reason, so a reason that many tests share has a constant here.
 //!
-//! The file is `KURABE_SKIPS` if that is set, to which every process appends. Otherwise each test executable has a file
-//! in the folder `skips` of the target folder, which the first skip of a process rewrites.
+//! The file is `KURABE_SKIPS` if that is set, to which every process appends. Otherwise each test
+//! executable has a file in the folder `skips` of the target folder, which the first skip of a
+//! process rewrites.
 
 use std::env;
 use std::fmt::Display;

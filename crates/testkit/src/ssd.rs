@@ -46,7 +46,8 @@ pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
     Profile {
         source: Some("CrystalDiskMark 8, CrystalDiskMark8.ini and DiskBench.cpp".into()),
         differs: Some(text!(
-            "Every written block has its own random data, because a disk that removes duplicates would otherwise look faster than it is.",
+            "Every written block has its own random data, because a disk that removes duplicates would \
+             otherwise look faster than it is.",
             "書き込むデータはブロックごとに別のランダムデータです。重複を除くディスクが実際より速く見えるのを防ぐためです。"
         )),
         statistic,

@@ -179,7 +179,7 @@ impl Assembly {
             self.trace.leave_out(
                 1,
                 text!(
-                    "forced unit access (FUA) of writes, which are kept as plain writes",
+                    "forced unit access (FUA) of writes, which are recorded as plain writes",
                     "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
                 ),
             );

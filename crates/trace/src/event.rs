@@ -1,7 +1,7 @@
 //! Lines of `trace_pipe` as events.
 //!
-//! Format (include/trace/events/block.h): `comm-pid [cpu] flags SECONDS.µs: NAME: MAJOR,MINOR LETTERS …SECTOR + COUNT …`.
-//! A line of another kind is `CPU:1 [LOST 12 EVENTS]`.
+//! Format (include/trace/events/block.h): `comm-pid [cpu] flags SECONDS.µs: NAME: MAJOR,MINOR
+//! LETTERS …SECTOR + COUNT …`. A line of another kind is `CPU:1 [LOST 12 EVENTS]`.
 
 use kurabe_core::trace::BlockLetters;
 use kurabe_host::Number;
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn captured_lines_are_read() {
-        let issue = "              dd-16737   [001] .....  1075.053808: block_rq_issue: 7,0 WS 8192 () 48 + 16 be,0,4 [dd]";
+        let issue = "              dd-16737   [001] .....  1075.053808: block_rq_issue: 7,0 WS 8192 () 48 \
+            + 16 be,0,4 [dd]";
         let expected = BlockEvent {
             at_ns: 1_075_053_808_000,
             tracepoint: Tracepoint::Issued,
@@ -162,7 +163,8 @@ mod tests {
         );
         let Read::Event(own) = read_line_of(queue, &|_, name| name == "dd") else { panic!("no event") };
         assert!(own.ours);
-        let complete = "     ksoftirqd/1-22      [001] ..s..  1075.054365: block_rq_complete: 7,0 WS () 48 + 16 be,0,4 [0]";
+        let complete = "     ksoftirqd/1-22      [001] ..s..  1075.054365: block_rq_complete: 7,0 WS () \
+            48 + 16 be,0,4 [0]";
         assert_eq!(
             event(complete),
             BlockEvent {
@@ -172,7 +174,8 @@ mod tests {
                 ..expected
             }
         );
-        let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
+        let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () \
+            18446744073709551615 + 0 none,0,0 [0]";
         let flush = event(flush);
         assert_eq!((flush.letters.verb, flush.sector, flush.sectors), (BlockVerb::Flush, u64::MAX, 0));
         // Older kernels print no priority; a SCSI command has its bytes between the parentheses.
@@ -196,7 +199,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_read_without_a_panic(start in ".{0,40}", end in "[0-9a-zA-Z ,.+()\\[\\]日-]{0,60}", which in 0..5_usize) {
+        fn any_line_is_read_without_a_panic(start in ".{0,40}", end in "[0-9a-zA-Z \
+            ,.+()\\[\\]日-]{0,60}", which in 0..5_usize) {
             read_line(&start);
             read_line(&format!("{start}: {}: {end}", Tracepoint::NAMES[which].0));
             read_line(&format!("a-1 [0] . 1.5: {}: 8,0 {end}", Tracepoint::NAMES[which].0));

@@ -40,7 +40,6 @@ pub(crate) type Wanted = Vec<(Tracepoint, Vec<Number>)>;
 /// Returns whether the operations of a thread are followed, by its number and name.
 pub(crate) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
 
-/// A running instance.
 #[derive(Debug)]
 pub(crate) struct Instance {
     directory: PathBuf,
@@ -70,7 +69,6 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Returns its directory.
     #[cfg(test)]
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
@@ -103,7 +101,7 @@ impl Instance {
         let mut recording = self.join().map_err(|error| {
             Error::os(
                 text!(
-                    "what reached the block device cannot be read from the kernel",
+                    "cannot read from the kernel which operations reached the block device",
                     "ブロックデバイスに届いた操作をカーネルから読み出せません"
                 ),
                 &error,
@@ -213,7 +211,8 @@ mod tests {
 
     #[test]
     fn statistics_of_a_cpu_tell_what_was_dropped() {
-        let stats = "entries: 6\noverrun: 3\ncommit overrun: 1\nbytes: 396\noldest event ts:   975.9\nnow ts:   975.9\ndropped events: 2\nread events: 18389";
+        let stats = "entries: 6\noverrun: 3\ncommit overrun: 1\nbytes: 396\noldest event ts:   975.9\n\
+            now ts:   975.9\ndropped events: 2\nread events: 18389";
         assert_eq!(parse_dropped(stats), 6);
         assert_eq!(parse_dropped("overrun: x\n"), 0);
     }

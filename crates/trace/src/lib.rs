@@ -63,9 +63,9 @@ impl BlockTrace {
         let roots = Roots::default();
         if devices.is_empty() {
             return Err(ErrorKind::Target
-                .error(text!("there is no block device to record", "記録するブロックデバイスがありません"))
+                .error(text!("no block device was found to record", "記録するブロックデバイスがありません"))
                 .remedy(text!(
-                    "name a directory or a file on a file system that lies on a block device",
+                    "name a directory or a file on a file system with a block device",
                     "ブロックデバイス上のファイルシステムにあるディレクトリかファイルを指定してください"
                 )));
         }
@@ -123,11 +123,11 @@ impl SplitTrace {
         if disks.is_empty() {
             return Err(ErrorKind::Unsupported
                 .error(text!(
-                    "no device under the target has a request queue that could be followed",
+                    "no device under the target has a request queue that can be traced",
                     "対象の下に、追跡できる要求キューを持つデバイスがありません"
                 ))
                 .remedy(text!(
-                    "trace a target on a disk (not in memory or on the network)",
+                    "trace a target on a disk, not in memory or on the network",
                     "ディスク上の対象で試してください(メモリー上やネットワーク上は不可)"
                 )));
         }

@@ -396,8 +396,10 @@ mod tests {
                 let (at, sectors) = (number as u64 * 100, blocks * 8);
                 let sector = sector * 32;
                 lines += &format!("k-9 [0] . 1.{at:06}: block_bio_queue: 254,0 R {sector} + {sectors} [kurabe-io]\n");
-                lines += &format!("k-9 [0] . 1.{:06}: block_rq_issue: 254,0 R 0 () {sector} + {sectors} [k]\n", at + wait);
-                lines += &format!("k-9 [0] . 1.{:06}: block_rq_complete: 254,0 R () {sector} + {sectors} [0]\n", at + wait + serve);
+                lines += &format!("k-9 [0] . 1.{:06}: block_rq_issue: 254,0 R 0 () {sector} + {sectors} \
+                    [k]\n", at + wait);
+                lines += &format!("k-9 [0] . 1.{:06}: block_rq_complete: 254,0 R () {sector} + {sectors} \
+                    [0]\n", at + wait + serve);
                 longest_ns = longest_ns.max((wait + serve) * 1000);
             }
             let split = of(&lines, None);

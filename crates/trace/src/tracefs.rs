@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Prefix of the names of our instances, followed by the process id and a counter.
 const PREFIX: &str = "kurabe-";
 
-/// A mounted tracefs.
 #[derive(Debug)]
 pub(crate) struct Tracefs {
     directory: PathBuf,
@@ -83,19 +82,20 @@ pub(crate) fn refusal(error: &std::io::Error) -> Error {
     let made = Error::new(
         kind,
         text!(
-            "what reaches the block device cannot be recorded: the kernel's tracing is unavailable",
+            "cannot record operations of the block device: the kernel's tracing is unavailable",
             "カーネルのトレース機能が使えないため、ブロックデバイスに届く操作を記録できません"
         ),
     )
     .because(error);
     if permission {
         made.remedy(text!(
-            "run as root, outside of a container",
+            "run as root, outside a container",
             "コンテナーの外で、root として実行してください"
         ))
     } else {
         made.remedy(text!(
-            "use a kernel with block tracepoints (CONFIG_TRACING), and mount tracefs: mount -t tracefs nodev /sys/kernel/tracing",
+            "use a kernel with block tracepoints (CONFIG_TRACING), and mount tracefs: mount -t tracefs \
+             nodev /sys/kernel/tracing",
             "ブロック層のトレースポイントを持つカーネル(CONFIG_TRACING)を使い、tracefs をマウントしてください: mount -t tracefs nodev /sys/kernel/tracing"
         ))
     }

@@ -154,7 +154,7 @@ fn a_server_that_is_dead_or_stands_still_is_shown_as_that() {
     drop(still);
     let (_, refused) = page.tell(&target, &json!({ "do": "cut" }));
     assert!(
-        refused["error"]["what"].as_str().is_some_and(|what| what.starts_with("cannot ask")),
+        refused["error"]["what"].as_str().is_some_and(|what| what.starts_with("cannot connect")),
         "{refused}"
     );
 }

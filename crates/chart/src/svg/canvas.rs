@@ -109,7 +109,6 @@ impl Canvas {
         format!("url(#{PREFIX}m)")
     }
 
-    /// Writes well-formed markup.
     pub(super) fn raw(&mut self, markup: &str) {
         self.body.push_str(markup);
     }

@@ -109,7 +109,6 @@ impl Ink {
         (share.clamp(0.0, 1.0) * f64::from(RAMP - 1)).round() as u8
     }
 
-    /// Returns all inks.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         use Ink::{Axis, Band, Better, Grid, Paper, Quiet, Stall, Text, Worse};
         let series = (0..SERIES as u8).map(Ink::Series);

@@ -3,7 +3,6 @@
 use super::canvas::Type;
 use crate::font;
 
-/// Margin around everything.
 pub(super) const PAD_PX: f64 = 20.0;
 
 pub(super) const TITLE: Type = Type { size: 17.0, strong: true };

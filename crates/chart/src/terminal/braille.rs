@@ -51,7 +51,6 @@ impl Canvas {
         }
     }
 
-    /// Draws a dot.
     pub(super) fn point(&mut self, at: (f64, f64), series: usize) {
         let dot = self.dot(at.0, at.1);
         self.set(dot, series);

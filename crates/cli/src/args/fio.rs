@@ -1,8 +1,9 @@
 //! Arguments of `kurabe fio`: those of fio, mixed with a few of kurabe's own.
 
+use super::help_table::help;
 use super::paths::TargetPath;
 use super::shared::{ForceArgs, JudgedArgs, PlannedArgs, unaccepted};
-use crate::lang::{below, t};
+use crate::lang::below;
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
 use kurabe_interop::{FioJob, FioLog};
@@ -14,21 +15,28 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(override_usage = "kurabe fio [OPTIONS] <FIO'S WORDS>...", after_help = below!("fio"))]
 pub struct FioArgs {
-    #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("Do the jobs here, whatever they name: model:NAME (see `kurabe models`), a directory, a file, a block device", "ジョブの指定にかかわらず、ここで行う: model:名前(`kurabe models` を参照)、ディレクトリ、ファイル、ブロックデバイス"))]
+    #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath, help = help("fio.on"))]
     pub on: Option<TargetPath>,
-    #[arg(long, value_name = "RUN", help = t("Compare with this run afterwards", "測定後、この測定と比べる"))]
+    #[arg(long, value_name = "RUN", help = help("fio.against"))]
     pub against: Option<String>,
     #[command(flatten)]
     pub judged: JudgedArgs,
-    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', requires = "against", value_parser = unaccepted, help = t("As of `kurabe compare`", "`kurabe compare` と同じ"))]
+    #[arg(
+        long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',',
+        requires = "against", value_parser = unaccepted,
+        help = help("fio.fail-on")
+    )]
     pub fail_on: Vec<Unaccepted>,
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help = t("Do all jobs so often, which gives intervals [default: 1, as fio]", "全ジョブをこの回数行い、区間推定を付ける [既定: fio と同じ 1 回]"))]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        help = help("fio.runs")
+    )]
     pub runs: Option<u32>,
     #[command(flatten)]
     pub planned: PlannedArgs,
     #[command(flatten)]
     pub force: ForceArgs,
-    #[arg(last = true, required = true, value_name = "FIO'S WORDS", help = t("Options as fio takes them, and job files", "fio と同じオプションとジョブファイル"))]
+    #[arg(last = true, required = true, value_name = "FIO'S WORDS", help = help("fio.words"))]
     pub words: Vec<String>,
 }
 
@@ -51,15 +59,18 @@ impl FioArgs {
         if line.is_read_only && steps.any(|step| step.directions().iter().any(writes)) {
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "--readonly stands beside jobs that write",
+                    "--readonly is given, but some jobs write",
                     "--readonly ですが、書き込むジョブがあります"
                 ))
-                .remedy(text!("leave out one of the two", "どちらかを外してください")));
+                .remedy(text!(
+                    "remove --readonly, or the jobs that write",
+                    "--readonly か、書き込むジョブを外してください"
+                )));
         }
         if let (Some(against), [_, _, ..]) = (&self.against, jobs.as_slice()) {
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "the line is {} runs, and --against {against} is one",
+                    "the command line makes {} runs, but --against {against} is a single run",
                     "この指定は {} 回の測定になり、--against {against} とは比べられません",
                     jobs.len()
                 ))

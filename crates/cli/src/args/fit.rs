@@ -1,8 +1,9 @@
 //! Arguments of `kurabe fit`.
 
+use super::help_table::help;
 use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes};
-use crate::lang::{below, t};
+use crate::lang::below;
 use clap::{Args, ValueHint};
 use kurabe_compare::{FitGround, Use, WriteCaches, fit_profile};
 use kurabe_core::{ErrorKind, Result, text};
@@ -11,13 +12,16 @@ use kurabe_lab::{Procedure, RunRequest, largest_count, model_name, model_record}
 #[derive(Debug, Args)]
 #[command(after_help = below!("fit"))]
 pub struct FitArgs {
-    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, help = help("target"))]
     pub target: TargetPath,
-    #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
+    #[arg(long = "for", value_name = "USE|FILE", help = help("recommend.purpose"))]
     pub purpose: String,
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024),
+        help = help("fit.count")
+    )]
     pub count: Option<u32>,
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file, which is written whole first; larger than the caches of the drive, it leaves no doubt about them [default: that of the use]", "テストファイルのサイズ。先にすべて書き込む。ドライブのキャッシュより大きければ、その影響を除ける [既定: 用途ごとの値]"))]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = help("fit.size"))]
     pub size: Option<u64>,
     #[command(flatten)]
     pub planned: PlannedArgs,
@@ -37,17 +41,18 @@ impl FitArgs {
     pub fn request(&self, purpose: &Use) -> Result<RunRequest> {
         let name = &purpose.name;
         if self.count.is_some() && !purpose.counts() {
-            let what = text!("the use `{name}` counts nothing", "用途 `{name}` には数えるものがありません");
-            let remedy = text!("leave --count out", "--count を外してください");
+            let what =
+                text!("the use `{name}` has nothing to count", "用途 `{name}` には数えるものがありません");
+            let remedy = text!("remove --count", "--count を外してください");
             return Err(ErrorKind::Usage.error(what).remedy(remedy));
         }
         if !purpose.can_be_judged() {
             let what = text!(
-                "the use `{name}` has no limit that a measurement can prove",
+                "the use `{name}` has no limit that a measurement can check",
                 "用途 `{name}` には、測定で確かめられる条件がありません"
             );
             let remedy = text!(
-                "kurabe recommend ranks stored runs for it; etcd, nas and others have limits",
+                "rank stored runs for it with kurabe recommend; etcd, nas and others have limits",
                 "保存した測定の順位は kurabe recommend で分かります。条件があるのは etcd や nas などです"
             );
             return Err(ErrorKind::Usage.error(what).remedy(remedy));

@@ -61,11 +61,11 @@ pub fn heading(part: OptionPart) -> Option<&'static str> {
     match part {
         OptionPart::Rules => None,
         OptionPart::Workload => Some(t(
-            "A single workload, without a profile (fio's words)",
+            "Single workload, without a profile (fio's terms)",
             "プロファイルを使わない単独のワークロード(fio の用語)",
         )),
-        OptionPart::Issue => Some(t("How operations are issued", "発行の方法")),
-        OptionPart::OtherSteps => Some(t("Single steps of profiles", "プロファイルの一部だけ変える")),
+        OptionPart::Issue => Some(t("Issuing operations", "発行の方法")),
+        OptionPart::OtherSteps => Some(t("Individual steps of a profile", "プロファイルの一部だけ変える")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arguments of runs by several processes.
 
+use super::help_table::help;
 use super::shared::{choice, duration};
 use crate::lang::t;
 use clap::Args;
@@ -19,11 +20,20 @@ const RANKS_JA: &str = "複数のプロセス(kurabe-mpi)";
 /// Words of runs by several processes.
 #[derive(Clone, Debug, Args)]
 pub struct RankArgs {
-    #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true, default_missing_value = "segmented", value_parser = choice(&LAYOUTS), help_heading = t(RANKS_EN, RANKS_JA), help = t("One file for all ranks, each with a part of its own: in one piece (segmented), or every n-th block (strided)", "全ランクで 1 つのファイルを使い、それぞれの担当部分を読み書きする。連続した部分(segmented)か n ブロックおき(strided)"))]
+    #[arg(
+        long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true,
+        default_missing_value = "segmented", value_parser = choice(&LAYOUTS),
+        help_heading = t(RANKS_EN, RANKS_JA),
+        help = help("rank.shared")
+    )]
     pub shared: Option<RankLayout>,
-    #[arg(long, help_heading = t(RANKS_EN, RANKS_JA), help = t("Each rank reads what the next one wrote", "各ランクは、次のランクが書いたものを読む"))]
+    #[arg(long, help_heading = t(RANKS_EN, RANKS_JA), help = help("rank.reorder"))]
     pub reorder: bool,
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = t(RANKS_EN, RANKS_JA), help = t("A rank that gives no sign for so long is lost; the others go on [default: 60s]", "この時間応答のないランクは失われたものとし、残りで続ける [既定: 60s]"))]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration,
+        help_heading = t(RANKS_EN, RANKS_JA),
+        help = help("rank.patience")
+    )]
     pub patience: Option<u64>,
 }
 

@@ -1,5 +1,6 @@
 //! Arguments of `kurabe run`.
 
+use super::help_table::help;
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
 use super::paths::{InputPath, TargetPath};
 use super::ranks::RankArgs;
@@ -26,7 +27,7 @@ const TIMINGS: [(&str, ReplayTiming); 5] = [
     ("timestamps", ReplayTiming::Timestamps { speed: 1.0 }),
 ];
 
-const REPLAY_EN: &str = "A trace, done again";
+const REPLAY_EN: &str = "Replay of a trace";
 const REPLAY_JA: &str = "トレースの再生";
 
 #[derive(Debug, Args)]
@@ -34,44 +35,66 @@ const REPLAY_JA: &str = "トレースの再生";
 pub struct RunArgs {
     #[arg(
         value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
-        help = t("What to measure: a directory (a test file is made in it and removed), a file, a block device, or model:NAME (see `kurabe models`)",
-                 "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス、または model:名前(`kurabe models` を参照)")
+        help = help("run.target")
     )]
     pub target: TargetPath,
     /// The target, where a job file of fio stands in its place.
     #[arg(value_name = "TARGET", hide = true, value_hint = ValueHint::AnyPath)]
     pub behind_job: Option<TargetPath>,
-    #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
+    #[arg(long, short, value_name = "NAME|FILE", help = help("run.profile"))]
     pub profile: Option<String>,
     #[command(flatten)]
     pub rules: RuleArgs,
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    #[arg(long, value_name = "KEY=VALUE", help = help("label"))]
     pub label: Vec<String>,
-    #[arg(long, value_name = "NAME", help = t("What to call the run in comparisons and pictures (the label `name`)", "比較や図での測定の呼び名(ラベル name になります)"))]
+    #[arg(long, value_name = "NAME", help = help("run.name"))]
     pub name: Option<String>,
     #[command(flatten)]
     pub modelled: ModelledArgs,
 
     #[command(flatten)]
     pub issue: IssueArgs,
-    #[arg(long, help_heading = heading(OptionPart::Issue), help = t("After each test's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
+    #[arg(long, help_heading = heading(OptionPart::Issue), help = help("run.trace"))]
     pub trace: bool,
 
     #[command(flatten)]
     pub writing: WritingArgs,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE (- is standard output), for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE(- は標準出力)に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
+    #[arg(
+        long, value_name = "FILE", value_hint = ValueHint::FilePath,
+        help_heading = help("heading.writing"),
+        help = help("run.verify")
+    )]
     pub verify: Option<OutputPath>,
 
     #[command(flatten)]
     pub workload: WorkloadArgs,
 
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
+    #[arg(
+        long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"],
+        value_hint = ValueHint::FilePath,
+        help_heading = t(REPLAY_EN, REPLAY_JA),
+        help = help("run.replay")
+    )]
     pub replay: Option<InputPath>,
-    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = choice(&TIMINGS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
+    #[arg(
+        long, value_name = "TIMING", requires = "replay", default_value = "fast",
+        value_parser = choice(&TIMINGS),
+        help_heading = t(REPLAY_EN, REPLAY_JA),
+        help = help("run.timing")
+    )]
     pub timing: ReplayTiming,
-    #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
+    #[arg(
+        long, value_name = "FACTOR", requires = "replay", value_parser = rate,
+        help_heading = t(REPLAY_EN, REPLAY_JA),
+        help = help("run.speed")
+    )]
     pub speed: Option<f64>,
-    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(all_words::<TraceFormat>()), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
+    #[arg(
+        long, value_name = "FORMAT", requires = "replay",
+        value_parser = PossibleValuesParser::new(all_words::<TraceFormat>()),
+        help_heading = t(REPLAY_EN, REPLAY_JA),
+        help = help("run.trace-format")
+    )]
     pub trace_format: Option<String>,
 
     #[command(flatten)]
@@ -80,13 +103,17 @@ pub struct RunArgs {
     #[command(flatten)]
     pub ranks: RankArgs,
 
-    #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
+    #[arg(long, help_heading = help("heading.stored"), help = help("run.with-serial"))]
     pub with_serial: bool,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run", help_heading = t("What is kept", "記録"), help = t("Write a line for each operation to this CSV file (- is standard output): what, where, when, its latency, and of a model where its time went by layer", "操作ごとに 1 行を CSV ファイル(- は標準出力)に書く(種類、位置、時刻、レイテンシ。モデルでは層ごとの時間の内訳も)"))]
+    #[arg(
+        long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run",
+        help_heading = help("heading.stored"),
+        help = help("run.per-request")
+    )]
     pub per_request: Option<OutputPath>,
     #[command(flatten)]
     pub force: ForceArgs,
-    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    #[arg(long, help = help("dry-run"))]
     pub dry_run: bool,
 }
 
@@ -136,16 +163,20 @@ impl RunArgs {
         let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
             let Some(other) = &self.behind_job else { return Ok(None) };
             let (first, second) = (shown::path(&*self.target), shown::path(&**other));
-            return Err(ErrorKind::Usage.error(text!("{first} and {second} are two targets", "{first} と {second} は 2 つの対象です"))
+            return Err(ErrorKind::Usage.error(text!("two targets were given: {first} and {second}", "対象\
+                が 2 つ指定されています: {first} と {second}"))
             .remedy(text!(
-                "`kurabe versus` compares targets; before a target only a job file of fio (job.fio) may stand",
+                "compare targets with `kurabe versus`; only a fio job file (job.fio) may precede a target",
                 "対象どうしを比べるのは `kurabe versus` です。対象の前に書けるのは fio のジョブファイル(job.fio)だけです"
             )));
         };
         let mut words = workload_flags(overrides).chain(self.replay.as_ref().map(|_| "--replay".to_owned()));
         if let Some(word) = words.next() {
             return Err(ErrorKind::Usage
-                .error(text!("{word} changes nothing beside {name}", "{name} には {word} は効きません"))
+                .error(text!(
+                    "{word} has no effect on the job file {name}",
+                    "ジョブファイル {name} に {word} は効きません"
+                ))
                 .remedy(text!("write it into the job file", "ジョブファイルに書いてください")));
         }
         load_job(name).map(Some)
@@ -170,11 +201,11 @@ impl RunArgs {
         }
         Err(ErrorKind::Usage
             .error(text!(
-                "--verify and io_uring do not go together",
+                "--verify cannot be combined with io_uring",
                 "--verify と io_uring は同時に使えません"
             ))
             .remedy(text!(
-                "leave out --engine: pread and pwrite stamp each write",
+                "remove --engine; only pread/pwrite can stamp writes",
                 "--engine を外してください。印を付けられるのは pread/pwrite です"
             )))
     }
@@ -188,9 +219,9 @@ impl RunArgs {
         let mut words =
             workload_flags(overrides).filter(|word| !has_depth || word != "--iodepth").chain(speed);
         let Some(word) = words.next().filter(|_| self.replay.is_some()) else { return Ok(()) };
-        Err(ErrorKind::Usage.error(text!("{word} changes nothing in this replay", "この再生では {word} は効きません"))
+        Err(ErrorKind::Usage.error(text!("{word} has no effect on this replay", "この再生では {word} は効きません"))
         .remedy(text!(
-            "leave it out; a replay takes --iodepth, --size, --runs and --timing, and --speed with --timing timestamps",
+            "remove it; a replay supports --iodepth, --size, --runs and --timing, and --speed with --timing timestamps",
             "外してください。再生で使えるのは --iodepth、--size、--runs、--timing と、--timing timestamps での --speed です"
         )))
     }

@@ -1,7 +1,7 @@
 //! Groups of flags and value parsers that several commands use.
 
+use super::help_table::help;
 use super::paths::DevicePath;
-use crate::lang::t;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kurabe_compare::NAME_LABEL;
@@ -12,11 +12,11 @@ use kurabe_report::Unaccepted;
 /// Changes of a target that is a model.
 #[derive(Debug, Args)]
 pub struct ModelledArgs {
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = help("modelled.set"))]
     pub set: Vec<String>,
-    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers of a model out, as `kurabe serve` does, so that what is served and what is computed can be compared", "モデルの層を省く(`kurabe serve` と同じ)。公開したモデルとの比較用"))]
+    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = help("modelled.without"))]
     pub without: Vec<String>,
-    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    #[arg(long, help = help("no-fill"))]
     pub no_fill: bool,
 }
 
@@ -26,12 +26,16 @@ impl ModelledArgs {
     }
 }
 
-/// What a run may write beside files of its own.
+/// Files and devices that a run may write to, other than its own.
 #[derive(Debug, Args)]
 pub struct WritingArgs {
-    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
+    #[arg(long, help_heading = help("heading.writing"), help = help("writing.write-existing"))]
     pub write_existing: bool,
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
+    #[arg(
+        long, value_name = "DEVICE", value_hint = ValueHint::FilePath,
+        help_heading = help("heading.writing"),
+        help = help("writing.destroy-data-on")
+    )]
     pub destroy_data_on: Option<DevicePath>,
 }
 
@@ -47,20 +51,20 @@ impl WritingArgs {
 /// Consent to replace existing output files.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ForceArgs {
-    #[arg(long, help = t("Replace output files that exist; a device is never written", "出力先のファイルがあれば置き換える(デバイスには常に書かない)"))]
+    #[arg(long, help = help("force.force"))]
     pub force: bool,
 }
 
-/// What is asked of a run whose work the command brings along.
+/// Arguments of a run whose procedure the command determines.
 #[derive(Debug, Args)]
 pub struct PlannedArgs {
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    #[arg(long, value_name = "KEY=VALUE", help = help("label"))]
     pub label: Vec<String>,
     #[command(flatten)]
     pub modelled: ModelledArgs,
     #[command(flatten)]
     pub writing: WritingArgs,
-    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    #[arg(long, help = help("dry-run"))]
     pub dry_run: bool,
 }
 
@@ -78,12 +82,16 @@ impl PlannedArgs {
     }
 }
 
-/// What of runs that are held against each other is asked.
+/// Arguments for comparing runs.
 #[derive(Clone, Debug, Args)]
 pub struct JudgedArgs {
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%",
+        value_parser = |words: &str| parse_percent(words).map_err(worded),
+        help = help("margin")
+    )]
     pub margin: f64,
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = help("judged.about"))]
     pub about: Vec<String>,
 }
 
@@ -97,7 +105,7 @@ pub(super) fn unaccepted(word: &str) -> Result<Unaccepted, String> {
         None if word == "unclear" => Ok(Unaccepted::Unclear),
         None if word == "different" => Ok(Unaccepted::Different),
         _ => Err(worded(text!(
-            "slower, slower:PERCENT, unclear or different is expected",
+            "expected slower, slower:PERCENT, unclear or different",
             "slower、slower:割合、unclear、different のどれかを書いてください"
         ))),
     }

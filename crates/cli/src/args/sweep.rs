@@ -1,8 +1,9 @@
 //! Arguments of `kurabe sweep`.
 
+use super::help_table::help;
 use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes, duration};
-use crate::lang::{below, t};
+use crate::lang::below;
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::{Result, workload::Direction};
 use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
@@ -10,21 +11,39 @@ use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
 #[derive(Debug, Args)]
 #[command(after_help = below!("sweep"))]
 pub struct SweepArgs {
-    #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
+    #[arg(
+        value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
+        help = help("target")
+    )]
     pub target: TargetPath,
-    #[arg(long, value_name = "AXIS", default_value = "all", value_delimiter = ',', value_parser = PossibleValuesParser::new(["all", "size", "block-size", "queue-depth", "write"]), help = t("What is moved (several with commas)", "変えるもの(カンマで複数指定可)"))]
+    #[arg(
+        long, value_name = "AXIS", default_value = "all", value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(["all", "size", "block-size", "queue-depth", "write"]),
+        help = help("sweep.over")
+    )]
     pub over: Vec<String>,
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Largest working set, and size of the test file [default: 1 GiB, less where writing that takes longer than 20 s]", "最大の範囲とテストファイルの大きさ [既定: 1 GiB。書くのに 20 秒以上かかる場合は小さくする]"))]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = help("sweep.max"))]
     pub max: Option<u64>,
-    #[arg(long, value_name = "WHICH", default_value = "both", value_parser = PossibleValuesParser::new(["read", "write", "both"]), help = t("Reads, writes or both", "読み出し、書き込み、両方"))]
+    #[arg(
+        long, value_name = "WHICH", default_value = "both",
+        value_parser = PossibleValuesParser::new(["read", "write", "both"]),
+        help = help("sweep.direction")
+    )]
     pub direction: String,
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, help = t("Time per repetition; the long write takes 20 times as long", "1 回の時間(連続書き込みはこの 20 倍)"))]
+    #[arg(
+        long, value_name = "TIME", default_value = "500ms", value_parser = duration,
+        help = help("sweep.time")
+    )]
     pub time: u64,
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), help = t("Repetitions per point", "各点の回数"))]
+    #[arg(
+        long, value_name = "N", default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..=100),
+        help = help("sweep.runs")
+    )]
     pub runs: u32,
-    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of offsets and data", "オフセットとデータの乱数のシード"))]
+    #[arg(long, value_name = "N", default_value_t = 1, help = help("sweep.seed"))]
     pub seed: u64,
-    #[arg(long, help = t("Through the page cache: the computer's own cache shows, too", "ページキャッシュ経由で測る(コンピューター自身のキャッシュも見える)"))]
+    #[arg(long, help = help("sweep.buffered"))]
     pub buffered: bool,
     #[command(flatten)]
     pub planned: PlannedArgs,

@@ -45,9 +45,9 @@ pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Varia
         (1..axes.len()).find(|place| axes[..*place].iter().any(|axis| axis.key == axes[*place].key))
     {
         let key = &axes[place].key;
-        return Err(usage(text!("--vary {key} is given twice", "--vary {key} が 2 回あります")).remedy(
+        return Err(usage(text!("--vary {key} was given twice", "--vary {key} が 2 回あります")).remedy(
             text!(
-                "write all values behind one: --vary {key}=ONE,OTHER",
+                "give all values in one option: --vary {key}=ONE,OTHER",
                 "値はまとめて書いてください: --vary {key}=値1,値2"
             ),
         ));
@@ -55,11 +55,11 @@ pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Varia
     let count = count_sides(&axes);
     if count > MOST_VARIANTS {
         return Err(usage(text!(
-            "--vary: {count} sides are more than {MOST_VARIANTS}",
+            "--vary: {count} configurations exceed the limit of {MOST_VARIANTS}",
             "--vary: {count} 通りは上限の {MOST_VARIANTS} を超えています"
         ))
         .remedy(text!(
-            "several --vary make the product of their values: vary fewer, or one after the other",
+            "several --vary options measure every combination of their values: vary fewer options, or one at a time",
             "--vary を複数書くと組み合わせの数だけ測ります。減らすか、1 つずつ比べてください"
         )));
     }
@@ -88,17 +88,17 @@ fn axis(words: &str) -> Result<Variation> {
     let example = example(&key);
     let wrong = |why: Text| {
         Err(usage(why).remedy(text!(
-            "name two values or more, the baseline's first: --vary {example}",
+            "give two or more values, the baseline first: --vary {example}",
             "2 つ以上の値を、基準を先頭にして書いてください: --vary {example}"
         )))
     };
     match values.as_slice() {
-        [] => wrong(text!("--vary {key}: there are no values", "--vary {key}: 値がありません")),
+        [] => wrong(text!("--vary {key}: no values were given", "--vary {key}: 値がありません")),
         values if values.iter().any(String::is_empty) => {
-            wrong(text!("--vary {words}: a value is empty", "--vary {words}: 空の値があります"))
+            wrong(text!("--vary {words}: one value is empty", "--vary {words}: 空の値があります"))
         }
         [only] => wrong(text!(
-            "--vary {key}: {only} is the only value, so there is nothing to compare with",
+            "--vary {key}: {only} is the only value, and a comparison needs two",
             "--vary {key}: 値が {only} だけでは比べられません"
         )),
         _ => Ok(Variation { key, values }),
@@ -126,12 +126,12 @@ fn key(word: &str) -> Result<String> {
     match option_of_run(word).as_deref() {
         Some(name) if may_differ.contains(&name) => Ok(name.to_owned()),
         Some("time") => Err(usage(text!(
-            "--vary {word}: a repetition takes the same time on all sides",
+            "--vary {word}: the time of a repetition must be the same for all configurations",
             "--vary {word}: 1 回の時間は全体で同じです"
         ))
-        .remedy(text!("set it for all with --repetition", "--repetition でまとめて指定してください"))),
+        .remedy(text!("set it for all configurations with --repetition", "--repetition でまとめて指定してください"))),
         Some(_) => Err(usage(text!(
-            "--vary {word}: sides cannot differ in this",
+            "--vary {word}: this option cannot be varied",
             "--vary {word}: これは変えて比べられません"
         ))
         .remedy(text!(
@@ -139,7 +139,7 @@ fn key(word: &str) -> Result<String> {
             "それぞれ `kurabe run` で測り、`kurabe compare` で比べてください"
         ))),
         None => Err(usage(text!(
-            "--vary {word}: `kurabe run` has no such option, and parameters of models are LAYER.PARAMETER",
+            "--vary {word}: `kurabe run` has no such option; model parameters are written LAYER.PARAMETER",
             "--vary {word}: `kurabe run` にこのオプションはありません。モデルのパラメーターは 層.名前 と書きます"
         ))
         .remedy(nearest(word, &may_differ))),
@@ -169,8 +169,8 @@ fn wrong_value(side: &[(&str, &str)], key: &str, value: &str, why: &Text) -> Err
         "--vary {name}: --{key} <{value_name}> に `{value}` は指定できません: {why}"; why
     ))
     .remedy(text!(
-        "`kurabe run --help` tells what each option takes",
-        "各オプションの値は `kurabe run --help` にあります"
+        "see `kurabe run --help-all` for the values of each option",
+        "各オプションの値は `kurabe run --help-all` で確認できます"
     ))
 }
 
@@ -222,13 +222,13 @@ mod tests {
             (&["iodpeth=1,8"][..], ["no such option", "`iodepth`"]),
             (&["bs=4k"][..], ["only value", "bs=4k,16k"]),
             (&["bs"][..], ["no values", "bs=4k,16k"]),
-            (&["bs=4k,"][..], ["empty", "two values"]),
+            (&["bs=4k,"][..], ["empty", "two or more values"]),
             (&["bs=4k,4q"][..], ["4q", "kurabe run --help"]),
-            (&["time=1s,2s"][..], ["same time", "--repetition"]),
-            (&["profile=quick,default"][..], ["cannot differ", "kurabe compare"]),
+            (&["time=1s,2s"][..], ["the same for all", "--repetition"]),
+            (&["profile=quick,default"][..], ["cannot be varied", "kurabe compare"]),
             (&["bs=4k,16k", "bs=8k,32k"][..], ["twice", "one"]),
-            (&["bs=4k,8k,16k", "iodepth=1,2,3,4,5,6"][..], ["18 sides", "fewer"]),
-            (&["buffered=maybe,no"][..], ["on or off", "no,yes"]),
+            (&["bs=4k,8k,16k", "iodepth=1,2,3,4,5,6"][..], ["18 configurations", "fewer"]),
+            (&["buffered=maybe,no"][..], ["yes or no", "no,yes"]),
         ] {
             let error = of(words).unwrap_err();
             let message = format!("{} {}", error, error.remedy_text().unwrap().en);

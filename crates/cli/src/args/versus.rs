@@ -1,9 +1,10 @@
 //! Arguments of `kurabe versus`.
 
+use super::help_table::help;
 use super::paths::{DevicePath, TargetPath};
 use super::shared::{bytes, choice, duration, duration_or_zero, labels, unaccepted, worded};
 use super::vary::variants;
-use crate::lang::{below, t};
+use crate::lang::below;
 use clap::{Args, ValueHint};
 use kurabe_core::{Result, issue::EngineChoice, words::Keyword};
 use kurabe_lab::{parse_percent, versus::VersusRequest};
@@ -14,44 +15,60 @@ use kurabe_report::Unaccepted;
 pub struct VersusArgs {
     #[arg(
         value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath,
-        help = t("What to measure, the baseline first: directories, files, block devices, or model:NAME",
-                 "測る対象(最初が基準): ディレクトリ、ファイル、ブロックデバイス、または model:名前")
+        help = help("versus.targets")
     )]
     pub targets: Vec<TargetPath>,
-    #[arg(long, value_name = "KEY=VALUE,VALUE…", help = t(
-        "Compare configurations of one target instead: an option of `kurabe run` with two values or more, the baseline's first (bs=4k,16k), a switch (buffered), or a parameter of a model (fat-image.cluster=16KiB,64KiB); changes every step of the profile; several make the product",
-        "1 つの対象の条件を変えて比べる。`kurabe run` のオプションと 2 つ以上の値(先頭が基準。例: bs=4k,16k)、スイッチ(buffered)、モデルのパラメーター(fat-image.cluster=16KiB,64KiB)。プロファイルの全ステップに適用。複数書くと組み合わせをすべて測る"
-    ))]
+    #[arg(long, value_name = "KEY=VALUE,VALUE…", help = help("versus.vary"))]
     pub vary: Vec<String>,
-    #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = t("Profile: a name from `kurabe profiles`, or a TOML file", "プロファイル: `kurabe profiles` の名前か TOML ファイル"))]
+    #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = help("versus.profile"))]
     pub profile: String,
-    #[arg(long, value_name = "TIME", value_parser = duration, help = t("Longest time of measuring, all targets together [default: 5min; models get the repetitions that they need]", "測定時間の上限(全対象の合計)[既定: 5min。モデルは必要な回数だけ繰り返す]"))]
+    #[arg(long, value_name = "TIME", value_parser = duration, help = help("versus.time"))]
     pub time: Option<u64>,
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration, help = t("Time of each repetition that ends by time, whatever the profile says: many short ones show more than few long ones", "時間で終わる項目の 1 回の時間(プロファイルより優先。長い少数回より、短い多数回のほうがよく分かります)"))]
+    #[arg(
+        long, value_name = "TIME", default_value = "100ms", value_parser = duration,
+        help = help("versus.repetition")
+    )]
     pub repetition: u64,
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero, help = t("Pause before each repetition, on all targets alike", "各回の前の休み(全対象で同じ)"))]
+    #[arg(
+        long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero,
+        help = help("versus.interval")
+    )]
     pub interval: u64,
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%",
+        value_parser = |words: &str| parse_percent(words).map_err(worded),
+        help = help("margin")
+    )]
     pub margin: f64,
-    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the test, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a test is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
+    #[arg(
+        long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',',
+        value_parser = unaccepted,
+        help = help("fail-on")
+    )]
     pub fail_on: Vec<Unaccepted>,
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test files, or bytes of each target to cover", "テストファイルの大きさ、または各対象のうち使う範囲"))]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = help("versus.size"))]
     pub size: Option<u64>,
-    #[arg(long, value_name = "N", help = t("Seed of the order, and of offsets and data [default: a new order each time]", "順番、オフセット、データの乱数のシード [既定: 順番は毎回新しく決める]"))]
+    #[arg(long, value_name = "N", help = help("versus.seed"))]
     pub seed: Option<u64>,
-    #[arg(long, value_name = "KEY=VALUE", help = t("Label the runs (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    #[arg(long, value_name = "KEY=VALUE", help = help("versus.label"))]
     pub label: Vec<String>,
-    #[arg(long, help = t("Show the plan and what would be written on each target; measure nothing", "計画と各対象に書き込む量を示すだけで、測定しない"))]
+    #[arg(long, help = help("versus.dry-run"))]
     pub dry_run: bool,
-    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    #[arg(long, help = help("no-fill"))]
     pub no_fill: bool,
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS), help = t("io_uring, pread/pwrite in threads, a mapping (through the page cache), or whichever of the first two shows the storage", "io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または前の 2 つから実力が出るほうを自動で選ぶ"))]
+    #[arg(
+        long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS),
+        help = help("versus.engine")
+    )]
     pub engine: EngineChoice,
-    #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
+    #[arg(long, help = help("versus.buffered"))]
     pub buffered: bool,
-    #[arg(long, help = t("Write to targets that are existing files; their contents are lost", "対象が既存のファイルなら書き込む(中身は失われます)"))]
+    #[arg(long, help = help("versus.write-existing"))]
     pub write_existing: bool,
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help = t("Write to this block device, which must be a target; everything on it is lost (once for each)", "対象であるこのブロックデバイスに書き込む(中身はすべて失われます。デバイスごとに指定)"))]
+    #[arg(
+        long, value_name = "DEVICE", value_hint = ValueHint::FilePath,
+        help = help("versus.destroy-data-on")
+    )]
     pub destroy_data_on: Vec<DevicePath>,
 }
 

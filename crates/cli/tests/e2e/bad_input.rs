@@ -90,7 +90,7 @@ fn an_unaligned_block_size_is_refused_with_the_unit() {
         &lab.target(),
         &["--size", "16m", "--bs", "1000"],
         4,
-        &["1000", "multiple of 512", "--buffered"],
+        &["1000", "the direct I/O unit, 512 bytes", "--buffered"],
     );
 }
 
@@ -209,12 +209,12 @@ fn a_file_that_never_ends_is_read_up_to_the_limit_of_its_kind() {
         &["models", "show", endless],
         &["study", "show", endless],
     ] {
-        lab.kurabe(words).is_refusal(3, &["cannot read", "endless.toml", "more than 4 MiB"]);
+        lab.kurabe(words).is_refusal(3, &["cannot read", "endless.toml", "larger than 4 MiB"]);
     }
     lab.model_run("1us");
-    lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["more than 4 MiB"]);
-    lab.kurabe(&["import", endless]).is_refusal(11, &["more than 256 MiB", "split it"]);
-    lab.run(&lab.target(), &["--replay", endless]).is_refusal(11, &["is no text"]);
+    lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["larger than 4 MiB"]);
+    lab.kurabe(&["import", endless]).is_refusal(11, &["larger than 256 MiB", "split the file"]);
+    lab.run(&lab.target(), &["--replay", endless]).is_refusal(11, &["is not text"]);
     assert_eq!(lab.list().len(), 1);
 }
 
@@ -223,9 +223,9 @@ fn a_data_file_of_a_gibibyte_is_told_by_its_size_and_one_in_another_encoding_by_
     let lab = Lab::new();
     let file = lab.write("own.toml", PROFILE);
     std::fs::File::options().write(true).open(&file).and_then(|file| file.set_len(1 << 30)).expect("a size");
-    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "more than 4 MiB"]);
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "larger than 4 MiB"]);
     let file = lab.write("own.toml", [PROFILE.as_bytes(), b"# \xe9\n"].concat());
-    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "no UTF-8 text at byte"]);
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "not valid UTF-8 at byte"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_store_of_a_newer_kurabe_is_left_alone() {
     // The version is the big-endian word at offset 60 of the header of an SQLite file.
     let file = std::fs::File::options().write(true).open(lab.store()).expect("the store");
     file.write_all_at(&99_u32.to_be_bytes(), 60).expect("written");
-    is_refused(&lab, &["newer kurabe", "99", "--db"]);
+    is_refused(&lab, &["newer version of kurabe", "99", "--db"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_database_of_another_program_is_left_alone() {
         return;
     }
     system("sqlite3", &[text(&lab.store()), "CREATE TABLE recipes (name TEXT);"]).expect("a database");
-    is_refused(&lab, &["another program's file", "--db"]);
+    is_refused(&lab, &["belongs to another program", "--db"]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn without_a_flag_a_device_is_only_read() {
     assert_eq!(record["header"]["target"]["writable"], false);
     let left_out = notices(&record, "writes_left_out");
     assert!(left_out.len() == 1 && left_out[0].contains("--destroy-data-on"), "{left_out:?}");
-    assert!(lab.kurabe(&["show"]).ok().out.contains("write tests are left out"));
+    assert!(lab.kurabe(&["show"]).ok().out.contains("write tests are skipped"));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn consent_does_not_count_where_the_target_is_no_device() {
     for target in [lab.target(), file] {
         for dry in [&[][..], &["--dry-run"]] {
             let consent = ["--destroy-data-on", text(&target)];
-            let says = ["--destroy-data-on is for a block device", text(&target)];
+            let says = ["--destroy-data-on applies to block devices", text(&target)];
             lab.refuses(&target, &[&SHORT[..], &consent, dry].concat(), 6, &says);
         }
     }

@@ -158,6 +158,6 @@ fn what_does_no_operations_of_its_own_is_not_listed() {
     let lab = Lab::new();
     let list = lab.beside("operations.csv");
     let words = ["--profile", "gnome-disks", "--per-request", text(&list)];
-    lab.refuses(&lab.target(), &words, 10, &["workloads and replays only"]);
+    lab.refuses(&lab.target(), &words, 10, &["only the operations of workloads and replays"]);
     assert!(!list.exists());
 }

@@ -106,11 +106,11 @@ fn on_tmpfs_auto_takes_no_detour_and_says_so() {
         let reason = engine["reason"]["en"].as_str().expect("a reason");
         let deep = number(&cell["workload"]["iodepth"]) > 1;
         let fits = match engine["name"].as_str() {
-            Some("threads") if reason.contains("io_uring hands operations") => {
+            Some("threads") if reason.contains("io_uring passes operations") => {
                 reason.contains("kernel worker") || reason.contains("detour")
             }
             Some("threads") => !deep && reason.contains("one operation in flight"),
-            Some("uring") => deep && reason.contains("without a detour"),
+            Some("uring") => deep && reason.contains("without kernel workers"),
             _ => false,
         };
         assert!(fits, "{engine}");

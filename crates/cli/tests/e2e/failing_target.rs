@@ -83,7 +83,7 @@ fn a_file_that_becomes_shorter_ends_the_run_and_keeps_its_cells() {
     live.wait_for_out("\"event\":\"pause\"");
     File::options().write(true).open(&file).and_then(|file| file.set_len(8 * MIB)).expect("cut");
     let ended = live.end();
-    ended.is_refusal(8, &["gave only 0", "shorter"]);
+    ended.is_refusal(8, &["returned only 0", "shorter"]);
     keeps_the_first_cell(&lab, &ended, 8 * MIB);
     let last = ended.json_lines().pop().expect("a line");
     assert_eq!(
@@ -98,7 +98,7 @@ fn a_failure_in_the_first_cell_keeps_no_run() {
     File::options().write(true).open(device.image()).and_then(|image| image.set_len(32 * MIB)).expect("cut");
     let lab = Lab::new();
     let words = ["--quiet", "--rw", "read", "--bs", "1m", "--offset", "48m", "--passes", "1"];
-    lab.refuses(device.node(), &words, 8, &["failed a read", "nothing is kept"]);
+    lab.refuses(device.node(), &words, 8, &["failed a read", "nothing was saved"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn without_png_pictures_are_svg() {
     let picture = lab.beside("card.png");
     for command in ["card", "report"] {
         lab.kurabe(&[command, &run, "-o", text(&picture)])
-            .is_refusal(10, &["this build has no PNG", "cargo install", "--features png"]);
+            .is_refusal(10, &["this build does not include PNG", "cargo install", "--features png"]);
     }
     let refused = lab.kurabe(&["card", &run, "-o", text(&picture), "--lang", "ja"]);
     assert_eq!(refused.code(), Some(10), "{refused:?}");
@@ -28,7 +28,7 @@ fn without_tables_there_is_no_folder() {
     lab.model_run("1us");
     let folder = lab.beside("tables");
     lab.kurabe(&["export", "--format", "parquet", text(&folder)])
-        .is_refusal(10, &["this build has no Parquet", "--features tables"]);
+        .is_refusal(10, &["this build does not include Parquet", "--features tables"]);
     assert!(!folder.exists());
 }
 
@@ -39,6 +39,6 @@ fn without_postgresql_a_shared_store_is_refused() {
     lab.model_run("1us");
     for words in [&["push", "postgres://localhost/runs"][..], &["list", "--db", "postgres://localhost/runs"]]
     {
-        lab.kurabe(words).is_refusal(9, &["this build has no PostgreSQL", "--features postgres"]);
+        lab.kurabe(words).is_refusal(9, &["this build does not include PostgreSQL", "--features postgres"]);
     }
 }

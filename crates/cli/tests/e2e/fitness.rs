@@ -79,7 +79,7 @@ fn more_cameras_than_a_disk_takes_are_too_many() {
     let of = |count| judged(&lab, &["model:hdd-7200", "--for", "camera-recorder", "--count", count]).1;
     assert_eq!((of("2"), of("500")), (Some(0), Some(18)));
     lab.kurabe(&["fit", "model:hdd-7200", "--for", "etcd", "--count", "2"])
-        .is_refusal(2, &["counts nothing"]);
+        .is_refusal(2, &["has nothing to count"]);
     lab.kurabe(&["fit", "model:hdd-7200", "--for", "etc"]).is_refusal(2, &["`etcd`"]);
 }
 

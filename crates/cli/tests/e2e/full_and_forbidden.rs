@@ -132,13 +132,13 @@ fn on_a_full_disk_runs_are_listed_and_what_is_new_is_refused_with_the_reason() {
     let listed = lab.kurabe(&["list", "--json", "--db", text(&store)]).ok();
     assert_eq!(listed.json_lines().len(), 1, "{listed:#?}");
     lab.kurabe(&["show", "--db", text(&store)]).ok();
-    lab.kurabe(&run).is_refusal(9, &[text(&store), "No space left on device", "free some room"]);
+    lab.kurabe(&run).is_refusal(9, &[text(&store), "No space left on device", "free some space"]);
     let new = mount.point().join("new/kurabe.db");
     // If `--db` does not name the store, its folder is created.
     for words in [&["import", "/dev/null"][..], &run[..6]] {
         let mut kurabe = lab.command(words);
         kurabe.env("KURABE_DB", &new);
-        Live::start(kurabe).end().is_refusal(9, &["No space left on device", "free some room"]);
+        Live::start(kurabe).end().is_refusal(9, &["No space left on device", "free some space"]);
     }
     // The store can be read even if there is no room for a journal.
     assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
@@ -157,7 +157,7 @@ fn a_quota_that_is_used_up_is_told_apart_from_a_full_disk() {
     std::fs::create_dir(&target).and_then(|()| chown(&target, NOBODY, NOBODY)).expect("a directory");
     let words = ["run", text(&target), "--rw", "read", "--time", "100ms", "--size", "8m", "--buffered"];
     let ended = Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
-    ended.is_refusal(7, &["quota", "the quota is used up"]);
+    ended.is_refusal(7, &["quota", "the disk quota is used up"]);
     assert!(names(&target).is_empty(), "{:?}", names(&target));
     let ballast = "head -c 2m /dev/zero > \"$0\"; true";
     let mut filling = std::process::Command::new(AS_NOBODY[0]);
@@ -166,7 +166,7 @@ fn a_quota_that_is_used_up_is_told_apart_from_a_full_disk() {
     let store = target.join("kurabe.db");
     let run = ["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms", "--db", text(&store)];
     let ended = Live::start(lab.wrapped(&AS_NOBODY, &run)).end();
-    ended.is_refusal(9, &["quota", "the quota is used up", "--db"]);
+    ended.is_refusal(9, &["quota", "the disk quota is used up", "--db"]);
 }
 
 /// Mounts a read-only file system that contains a store and a directory: squashfs, or a read-only
@@ -200,7 +200,7 @@ fn a_read_only_folder_says_that_it_is_as_a_target_and_as_the_place_of_the_store(
     lab.refuses(mount.point(), &["--size", "4m"], 5, &["Read-only file system", "squashfs"]);
     let store = mount.point().join("kurabe.db");
     assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
-    let says = ["Read-only file system", "name another place with --db"];
+    let says = ["Read-only file system", "choose another location with --db"];
     for place in [store, mount.point().join("new.db")] {
         lab.kurabe(&[&run[..], &[text(&place)]].concat()).is_refusal(9, &says);
     }

@@ -221,7 +221,6 @@ fn entry(place: usize, size: u64) -> Vec<u8> {
     [answer, facts_of(node, size)].concat()
 }
 
-/// Returns a `fuse_attr`.
 fn facts_of(node: u64, size: u64) -> Vec<u8> {
     let (mode, links) = if node == FOLDER { (0o040_755u32, 2) } else { (0o100_600, 1) };
     let long = [node, size, size.div_ceil(512), 0, 0, 0].map(u64::to_ne_bytes).concat();
@@ -240,13 +239,13 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let pid = live.worker_pid().as_raw_nonzero();
     storage.hang();
     live.signal(signals[0]);
-    live.wait_for_err("once more ends at once");
+    live.wait_for_err("interrupt again to exit immediately");
     std::thread::sleep(ANOTHER_WISH);
     live.signal(signals[1]);
     let ended = live.end();
     storage.still_hangs();
     assert!(PathBuf::from(format!("/proc/{pid}")).exists(), "nothing hung");
-    let process = format!("the system keeps process {pid}");
+    let process = format!("process {pid} remains until it does");
     assert!(ended.err.contains(&process), "{ended:#?}");
     assert_eq!(ended.code(), Some(code), "{ended:#?}");
     assert!(!ended.out.contains("\"event\":\"run_done\""), "{ended:#?}");

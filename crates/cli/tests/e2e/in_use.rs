@@ -125,12 +125,12 @@ fn the_image_under_a_loop_device_is_not_written_under_any_name() {
     let lab = Lab::new();
     let before = device.contents();
     for name in [device.image(), &link] {
-        overwrite(&lab, name).is_refusal(6, &["mounted on", text(mount.point()), "end or release"]);
+        overwrite(&lab, name).is_refusal(6, &["mounted on", text(mount.point()), "stop the processes"]);
     }
     assert!(device.contents() == before, "not a byte changes");
     drop(mount);
     let before = device.contents();
-    let stands = format!("loop device {} stands on it", device.node().file_name().expect("a name").display());
+    let stands = format!("used by loop device {}", device.node().file_name().expect("a name").display());
     overwrite(&lab, &link).is_refusal(6, &[&stands]);
     assert!(lab.list().is_empty());
     assert!(device.contents() == before, "not a byte changes");
@@ -151,7 +151,8 @@ fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
     drop(writer);
     for take in ["fcntl.flock(file, fcntl.LOCK_EX)", "fcntl.lockf(file, fcntl.LOCK_SH)"] {
         let program = format!(
-            "import fcntl, sys, time; file = open(sys.argv[1], 'rb'); {take}; print('ready', flush=True); time.sleep(60)"
+            "import fcntl, sys, time; file = open(sys.argv[1], 'rb'); {take}; print('ready', flush=True); \
+             time.sleep(60)"
         );
         let Some(locker) = Running::start("python3", &["-c", &program, text(&link)]) else { return };
         overwrite(&lab, &file).is_refusal(6, &["in use", "locked by", &locker.process()]);
@@ -159,7 +160,7 @@ fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
     assert!(lab.list().is_empty());
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     overwrite(&lab, &file).ok();
-    assert!(std::fs::read(&file).expect("the file") != contents, "nobody uses it any more");
+    assert!(std::fs::read(&file).expect("the file") != contents, "no process uses it any more");
 }
 
 #[test]
@@ -187,11 +188,18 @@ fn an_ordinary_user_does_not_write_to_a_file_that_a_hidden_process_writes_to() {
     ];
     let as_nobody = || Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
     let writer = Running::writer(&file);
-    as_nobody().is_refusal(6, &["in use", "open for writing in a program that cannot be seen from here"]);
+    as_nobody().is_refusal(
+        6,
+        &[
+            "in use",
+            "open for writing in the kernel or in a program that is not \
+        visible from here",
+        ],
+    );
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     drop(writer);
     as_nobody().ok();
-    assert!(std::fs::read(&file).expect("the file") != contents, "nobody else uses it any more");
+    assert!(std::fs::read(&file).expect("the file") != contents, "no other process uses it any more");
 }
 
 #[test]
@@ -212,7 +220,7 @@ fn the_store_in_use_is_neither_written_nor_read_under_any_name() {
         let read = ["--quiet", "--size", "4k", "--bs", "512", "--rw", "read"];
         for words in [&write[..], &read] {
             let ended = lab.run(&name, words);
-            ended.is_refusal(6, &["kurabe itself has it open", "another file"]);
+            ended.is_refusal(6, &["kurabe itself uses it", "another file"]);
         }
     }
     other.signal(rustix::process::Signal::INT);

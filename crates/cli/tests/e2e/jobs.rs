@@ -6,8 +6,9 @@ use crate::system::{python_with, system};
 use kurabe_testkit::needs::needs;
 use std::process::Command;
 
-const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
-                    [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
+const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\n\
+    group_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
+    [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
 
 #[test]
 fn a_job_file_runs_section_by_section() {
@@ -61,7 +62,7 @@ fn a_job_goes_where_its_filename_says_and_writes_only_what_may_be_written() {
     let record = lines.iter().find(|line| line["event"] == "record").expect("a record");
     assert_eq!(record["run"]["header"]["target"]["kind"], "file");
     assert_eq!(list_of(&record["run"]["cells"]).len(), 1, "the writes are left out");
-    assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename is no consent");
+    assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename does not permit writing");
     // fio would create this file. kurabe creates its own test file next to it.
     let job = lab.write("new.fio", with(text(&lab.beside("target/none"))));
     lab.kurabe(&["run", text(&job)]).ok();
@@ -83,8 +84,8 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
 }
 
 /// A fio command line with concurrent jobs.
-const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 --name=queries --rw=randread --bs 8k \
-                    --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
+const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 \
+    --name=queries --rw=randread --bs 8k --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
 
 #[test]
 fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
@@ -131,7 +132,8 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         lab.kurabe(&[&["--lang", "en", "fio"], &words[..]].concat())
     };
-    let shares = "--size=4m --bs=4k --on model:hdd-nas --json --runtime=1 --time_based --name=a --rw=randread --flow=3 --name=b --rw=randread --flow=1 --exitall";
+    let shares = "--size=4m --bs=4k --on model:hdd-nas --json --runtime=1 --time_based --name=a \
+        --rw=randread --flow=3 --name=b --rw=randread --flow=1 --exitall";
     let lines = run(&line(shares)).ok().json_lines();
     let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
     let done: Vec<u64> = list_of(&record["cells"])
@@ -143,7 +145,8 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     // both.
     let [one, two] = ["one", "two"].map(|name| lab.write(&format!("target/{name}"), vec![7; 1 << 20]));
     let jobs = format!(
-        "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall --direct=1 --filename={}",
+        "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall \
+         --direct=1 --filename={}",
         text(&one),
         text(&two)
     );
@@ -156,8 +159,9 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     // The greatest depth within a latency, and its course over time in fio's format.
     let log = lab.beside("depth");
     let depth = format!(
-        "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 --latency_target=1000 --latency_window=50ms \
-         --latency_percentile=99 --runtime=1 --time_based --write_lat_log={}",
+        "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 \
+         --latency_target=1000 --latency_window=50ms --latency_percentile=99 --runtime=1 --time_based \
+         --write_lat_log={}",
         text(&log)
     );
     let shown = run(&line(&depth)).ok().out;
@@ -250,9 +254,9 @@ fn a_job_ends_when_it_is_steady_and_its_pages_are_written() {
         lab.kurabe(&words.iter().map(String::as_str).collect::<Vec<_>>())
     };
     // A drive with a write cache: the first rounds differ from the last.
-    let steady = run(
-        "fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 --time_based --steadystate=iops:5% --ss_dur=500ms",
-    );
+    let steady =
+        run("fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 \
+         --time_based --steadystate=iops:5% --ss_dur=500ms");
     let lines = steady.ok().json_lines();
     let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
     let repetitions = list_of(&record["cells"][0]["repetitions"]);
@@ -309,7 +313,7 @@ fn blocks_are_discarded_in_files_and_on_models_and_never_without_leave() {
     let shown = line(modelled).ok().out;
     assert!(shown.contains("RND 64 KiB Q1 T1 trim · a"), "{shown}");
     let none = line("--on model:hdd-nas --name=a --rw=trim --size=1m");
-    assert!(none.code() != Some(0) && none.err.contains("nothing can be discarded"), "{}", none.err);
+    assert!(none.code() != Some(0) && none.err.contains("does not support discards"), "{}", none.err);
     // CPU affinity of the threads, and I/O through a mapping.
     assert_eq!(
         done(&printed(&format!("{named} {leave} --rw=write --ioengine=mmap --cpus_allowed=0"))),
@@ -324,14 +328,14 @@ fn what_a_job_writes_is_read_back_where_it_says_verify() {
     let lab = Lab::new();
     let target = lab.target();
     let on = ["fio", "--on", text(&target)];
-    let jobs = "--size=2m --direct=1 --verify=crc32c --do_verify=1 --verify_fatal=1 --ioengine=libaio --iodepth=4 --name=a --rw=randwrite \
-                --bs=4k --name=b --rw=write --bs=64k";
+    let jobs = "--size=2m --direct=1 --verify=crc32c --do_verify=1 --verify_fatal=1 --ioengine=libaio \
+        --iodepth=4 --name=a --rw=randwrite --bs=4k --name=b --rw=write --bs=64k";
     let words: Vec<&str> = jobs.split_whitespace().collect();
     let shown = lab.kurabe(&[&on[..], &words].concat()).ok().out;
-    assert!(shown.contains("4 MiB were read back and hold what was written"), "{shown}");
+    assert!(shown.contains("4 MiB were read back, and all of them contain the written data"), "{shown}");
     assert!(names(&target).is_empty(), "no test file stays");
     for (jobs, part) in [
-        ("--name=a --rw=read --size=1m --verify=md5", "nothing is written"),
+        ("--name=a --rw=read --size=1m --verify=md5", "no writes are made"),
         ("--name=a --rw=write --size=1m --bs=2300 --verify=md5", "whole sectors"),
     ] {
         let words: Vec<&str> = jobs.split_whitespace().collect();
@@ -364,8 +368,9 @@ fn an_exported_job_runs_again_and_meets_its_run() {
 fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
     let lab = Lab::new();
     let target = lab.target();
-    let jobs = "[global]\nioengine=libaio\ndirect=1\nfilename=data\nsize=4m\nruntime=1\ntime_based\n[db reads]\nrw=randread\nbs=4k\niodepth=8\n\
-                [mixed]\nstonewall\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=4\nnumjobs=2\n";
+    let jobs = "[global]\nioengine=libaio\ndirect=1\nfilename=data\nsize=4m\nruntime=1\ntime_based\n\
+        [db reads]\nrw=randread\nbs=4k\niodepth=8\n\
+        [mixed]\nstonewall\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=4\nnumjobs=2\n";
     let job = lab.write("mine.fio", jobs);
     let printed = lab.beside("fio.json");
     let output = format!("--output={}", text(&printed));

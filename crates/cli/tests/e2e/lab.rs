@@ -208,7 +208,7 @@ impl Ended {
     #[track_caller]
     pub fn is_refusal(&self, code: i32, says: &[&str]) {
         assert_eq!(self.code(), Some(code), "{self:#?}");
-        let own = |line: &&str| line.starts_with("kurabe: ") && !line.contains("nothing was measured");
+        let own = |line: &&str| line.starts_with("kurabe: ") && !line.contains("no test completed");
         let errors: Vec<&str> = self.err.lines().filter(own).collect();
         assert_eq!(errors.len(), 1, "one error: {self:#?}");
         let remedies = self.err.lines().filter(|line| line.starts_with("  remedy: ")).count();

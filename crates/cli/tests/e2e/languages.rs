@@ -110,7 +110,8 @@ const LINES: [&str; 63] = [
     "export last --format markdown",
     "export last --format fio",
     "check",
-    "fio --on model:ideal-ram-disk --rw=randrw --size=4m --runtime=5ms --time_based --name=a --thinktime=9 --name=b --eta=never",
+    "fio --on model:ideal-ram-disk --rw=randrw --size=4m --runtime=5ms --time_based --name=a \
+     --thinktime=9 --name=b --eta=never",
     "fio --name=a --flow=2",
     "fio --name=a --iodpeth=2",
     "fio --bs=4k",

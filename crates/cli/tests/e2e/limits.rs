@@ -249,5 +249,5 @@ fn a_large_file_of_jobs_is_named_in_little_memory() {
     let lab = Lab::new();
     let jobs = lab.write("many.fio", ["[a]\n", &";\n".repeat(4_300_000)].concat());
     let Some(ended) = limited(&lab, 0, "--as=268435456", &["import", text(&jobs)]) else { return };
-    ended.is_refusal(11, &["job file of fio"]);
+    ended.is_refusal(11, &["fio job file"]);
 }

@@ -66,7 +66,7 @@ fn is_kept_with_its_leftover(lab: &Lab, ended: &Ended, test_file: &Path, says: &
 /// Checks that the next start removes the test file once the file system works, and that the run
 /// stays as it was.
 fn goes_when_that_works(lab: &Lab, test_file: &Path) {
-    assert!(test_file.exists(), "it was left");
+    assert!(test_file.exists(), "it was left behind");
     let listed = lab.kurabe(&["list"]).ok();
     assert!(!test_file.exists() && listed.err.contains(text(test_file)), "{listed:#?}");
     assert!(listed.out.contains("failed"), "{listed:#?}");
@@ -150,7 +150,7 @@ fn a_file_system_that_is_unmounted_meanwhile_is_measured_to_the_end_and_left_cle
     let Some((device, mount)) = made("ext4", "defaults") else { return };
     let lab = Lab::new();
     let live = in_the_pause(&lab, mount.point());
-    system("umount", &["-l", text(mount.point())]).expect("unmounted as soon as nobody uses it");
+    system("umount", &["-l", text(mount.point())]).expect("unmounted as soon as no process uses it");
     assert!(names(mount.point()).is_empty(), "its name is that of an empty folder now");
     live.end().ok();
     assert!(names(mount.point()).is_empty(), "nothing was made there");

@@ -343,7 +343,7 @@ fn every_operation_of_a_model_is_listed_with_where_its_time_went() {
     let other = lab.beside("other.csv");
     let other_word = ["--per-request", other.to_str().expect("words")];
     let samples = [&["run", "model:ideal-ram-disk", "--profile", "gnome-disks"], &other_word[..]].concat();
-    lab.kurabe(&samples).is_refusal(10, &["workloads and replays only"]);
+    lab.kurabe(&samples).is_refusal(10, &["only the operations of workloads and replays"]);
     assert!(!other.exists());
     assert_eq!(lines, std::fs::read_to_string(&list).expect("the list"));
 }

@@ -85,7 +85,7 @@ must "read what was written" read_back
 must "stats" kurabe control "$dev" stats
 grep -Eq '[1-9][0-9]* writes \(3.* MiB\), [1-9][0-9]* flushes' /tmp/out || fails "stats say what was asked"
 must "a run" kurabe run "$dev" --rw randread --engine threads --size 4m --runs 1 --time 200ms
-grep -q "the target is no device but a model, hitachi-hds721616plat80" /tmp/out || fails "a run says that it is a model"
+grep -q "the target is an emulated disk with the model hitachi-hds721616plat80" /tmp/out || fails "a run says that it is a model"
 holds "what is written is read, and a run knows the model"
 
 # The power goes while requests are under way, large writes among them: they go on until one of them fails.

@@ -61,7 +61,7 @@ fn is_left(lab: &Lab, path: &Path, says: &str) {
     assert_eq!(next(lab).err, "", "and said once");
     let doctor = lab.kurabe(&["doctor", text(&lab.target())]).ok();
     let words = doctor.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("What earlier runs left behind") && words.contains(says), "{doctor:#?}");
+    assert!(words.contains("Leftovers of earlier runs") && words.contains(says), "{doctor:#?}");
     assert!(path.symlink_metadata().is_ok());
 }
 
@@ -134,7 +134,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
 
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
-    std::fs::hard_link(&path, lab.target().join("kept")).expect("a second name");
+    std::fs::hard_link(&path, lab.target().join("kept")).expect("a hard link");
     is_left(&lab, &path, "second name");
 
     // The user keeps the test file under another name, and now has a different file under this
@@ -360,7 +360,7 @@ fn a_file_system_that_comes_back_elsewhere_is_cleaned_then() {
     assert!(first.err.contains("is not where it was") && first.err.contains(text(&path)), "{first:#?}");
     assert_eq!(next(&lab).err, "", "it is said once");
     let doctor = lab.kurabe(&["doctor", text(&lab.target())]).ok();
-    assert!(doctor.out.contains("What earlier runs left behind"), "{doctor:#?}");
+    assert!(doctor.out.contains("Leftovers of earlier runs"), "{doctor:#?}");
     // Removing the run from the store changes nothing.
     lab.kurabe(&["rm", "last", "--yes"]).ok();
     let elsewhere = lab.beside("elsewhere");

@@ -61,7 +61,8 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
 fn a_pasted_page_becomes_a_run_of_each_tool_and_a_trace_says_what_it_is() {
     let lab = Lab::new();
     let page = format!(
-        "My disk:\n\n{CDM}\nand by hand:\n$ dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n256+0 Datensätze ein\n\
+        "My disk:\n\n{CDM}\nand by hand:\n$ dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n\
+         256+0 Datensätze ein\n\
          256+0 Datensätze aus\n268435456 Bytes (268 MB, 256 MiB) kopiert, 2,04 s, 132 MB/s\n\
          /dev/sda:\n Timing buffered disk reads: 456 MB in seconds\n"
     );
@@ -115,10 +116,10 @@ fn several_runs_go_into_one_table_but_not_into_one_job_file() {
 fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
     let lab = Lab::new();
     let file = lab.write("notes.txt", "Shopping list\n- milk\n");
-    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["no tool that it knows is named in it"]);
+    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["does not name a known tool"]);
     let near = lab.write("near.txt", "CrystalDiskMark 8 is a program\n- milk\n");
     let ended = lab.kurabe(&["import", text(&near)]);
-    ended.is_refusal(11, &["the nearest kind is CrystalDiskMark text: ", "but no result line follows"]);
+    ended.is_refusal(11, &["the most similar kind is CrystalDiskMark text: ", "but no result line follows"]);
     assert!(lab.list().is_empty());
 }
 

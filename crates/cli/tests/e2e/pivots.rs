@@ -133,7 +133,7 @@ fn the_list_shows_the_runs_that_are_meant() {
     assert_eq!(listed(&["--device", "RAM", "--profile", "quick", "--since", "2026"]).len(), 4);
     assert_eq!(listed(&["--profile", "cdm-9"]).len(), 0);
     let none = lab.kurabe(&["list", "--profile", "cdm-9"]).ok().out;
-    assert_eq!(none, "None of the 4 stored runs fits.\n");
+    assert_eq!(none, "None of the 4 stored runs matches.\n");
     assert_eq!(lab.kurabe(&["list", "--since", "yesterday"]).code(), Some(2));
     lab.kurabe(&["list", "--label", "owner"]).is_refusal(2, &["key=value"]);
 }

@@ -154,7 +154,8 @@ fn poison_in_a_profile_reaches_no_output() {
     let poison = toml();
     let profile = |step: &str| {
         format!(
-            "schema = 1\nname = \"own\"\ntitle = {{ en = {poison}, ja = {poison} }}\nsource = {poison}\nstatistic = \"mean\"\n\
+            "schema = 1\nname = \"own\"\ntitle = {{ en = {poison}, ja = {poison} }}\nsource = {poison}\n\
+             statistic = \"mean\"\n\
              [rules]\nsize = \"4 MiB\"\nruns = 1\ntime = \"50 ms\"\n[[step]]\nlabel = {poison}\n{step}\n"
         )
     };
@@ -208,8 +209,10 @@ fn poison_in_models_and_studies_reaches_no_output() {
         "own.toml",
         format!(
             "schema = 1\nname = \"own\"\ntitle = {{ en = {poison}, ja = {poison} }}\n[[layer]]\nkind = \"host\"\n\
-             [[layer]]\nkind = \"constant\"\nname = \"memory\"\ncapacity = {{ value = \"64 MiB\", source = {poison} }}\n\
-             access = {{ value = \"1 us\", source = {poison} }}\nrate = {{ value = \"5 GB/s\", source = {poison} }}\n"
+             [[layer]]\nkind = \"constant\"\nname = \"memory\"\n\
+             capacity = {{ value = \"64 MiB\", source = {poison} }}\n\
+             access = {{ value = \"1 us\", source = {poison} }}\n\
+             rate = {{ value = \"5 GB/s\", source = {poison} }}\n"
         ),
     );
     let model = text(&model);
@@ -226,9 +229,11 @@ fn poison_in_models_and_studies_reaches_no_output() {
         "study.toml",
         format!(
             "schema = 1\nname = \"memory\"\ntitle = {{ en = {poison}, ja = {poison} }}\nsource = {poison}\n\
-             note = {{ en = {poison}, ja = {poison} }}\n[[part]]\nid = \"rates\"\ntitle = {{ en = {poison}, ja = {poison} }}\n\
+             note = {{ en = {poison}, ja = {poison} }}\n[[part]]\nid = \"rates\"\n\
+             title = {{ en = {poison}, ja = {poison} }}\n\
              profile = \"cdm-2\"\nrules = {{ size = \"4 MiB\", runs = 1, discarded_runs = 0, time = \"10 ms\" }}\n\
-             column = [{{ key = \"read\", name = {{ en = {poison}, ja = {poison} }}, figure = \"step1.read.MB_per_s\", unit = \"MB/s\", \
+             column = [{{ key = \"read\", name = {{ en = {poison}, ja = {poison} }}, figure = \
+             \"step1.read.MB_per_s\", unit = \"MB/s\", \
              decimals = 1 }}]\n[[part.row]]\nlabel = {{ en = {poison}, ja = {poison} }}\nmodel = \"{model}\"\n"
         ),
     );
@@ -244,8 +249,10 @@ fn poison_in_models_and_studies_reaches_no_output() {
 fn poison_in_results_of_other_tools_reaches_no_output() {
     let poison = poison().replace("\r\n", " ");
     let cdm = format!(
-        "CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo\r\n[Read]\r\n  SEQ    1MiB (Q=  8, T= 1):  3501.250 MB/s [   3339.1 IOPS] \
-         <  2392.11 us>\r\n\r\nProfile: Default\r\n   Test: 1 GiB (x5) [{poison}: 12% (112/931GiB)]\r\n   Date: 2021/02/05 11:16:10\r\n\
+        "CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo\r\n\
+         [Read]\r\n  SEQ    1MiB (Q=  8, T= 1):  3501.250 MB/s [   3339.1 IOPS] \
+         <  2392.11 us>\r\n\r\nProfile: Default\r\n   Test: 1 GiB (x5) [{poison}: 12% (112/931GiB)]\r\n   \
+         Date: 2021/02/05 11:16:10\r\n\
          \x20    OS: {poison}\r\nComment: {poison}\r\n"
     );
     let job = serde_json::json!({

@@ -109,7 +109,7 @@ fn mdtest_makes_looks_at_and_removes_files_of_its_own() {
             assert_eq!((&cell["measure"], number(&side["completed"])), (&"operations".into(), 400), "{part}");
         }
         assert_eq!(names(&lab.target()), [] as [&str; 0]);
-        lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", profile]).is_refusal(4, &["names of files"]);
+        lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", profile]).is_refusal(4, &["file names"]);
         let compared = lab.kurabe(&["compare", "last", "last"]);
         assert_eq!(compared.code(), Some(2), "the same run: {compared:?}");
     }
@@ -234,7 +234,7 @@ fn rounds_whose_tracked_cells_are_left_out_end_after_a_window() {
         assert_eq!(list_of(&cell["repetitions"]).len(), 5, "no more rounds than are counted");
     }
     let remarks = notices(&record, "other");
-    assert!(remarks.iter().any(|text| text.contains("cannot be told")), "{remarks:?}");
+    assert!(remarks.iter().any(|text| text.contains("cannot be determined")), "{remarks:?}");
 }
 
 #[test]
@@ -339,5 +339,5 @@ fn what_is_mounted_in_the_work_folder_is_not_removed() {
         return;
     }
     assert!(file.exists(), "{ended:#?}");
-    ended.is_refusal(8, &["`false` failed", "is still there", "mounted"]);
+    ended.is_refusal(8, &["`false` failed", "still exists", "mounted"]);
 }

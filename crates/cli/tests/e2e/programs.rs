@@ -78,7 +78,8 @@ fn in_a_directory_of_another_user_programs_run_as_that_user() {
     chown(lab.target(), NOBODY, NOBODY).expect("an owner");
     let note = note(&lab);
     let step = format!(
-        "command = [\"sh\", \"-c\", \"(id -u; id -g; id -G; stat -c %u:%a $HOME; cat /proc/1/environ) > {} 2>/dev/null; true\"]",
+        "command = [\"sh\", \"-c\", \"(id -u; id -g; id -G; stat -c %u:%a $HOME; cat /proc/1/environ) > \
+         {} 2>/dev/null; true\"]",
         note.display()
     );
     let record = lab.measure(&lab.target(), &["--profile", text(&profile(&lab, &step))]);

@@ -59,7 +59,7 @@ fn a_page_holds_the_answer_and_its_records_come_back() {
     assert_eq!(third.record(&ids[1]), lab.record(&ids[1]));
     let cut = &words.as_bytes()[..words.find("kurabe_record").expect("records") + 40];
     let cut = lab.write("cut.html", cut);
-    third.kurabe(&["import", text(&cut)]).is_refusal(11, &["ends in the middle"]);
+    third.kurabe(&["import", text(&cut)]).is_refusal(11, &["is cut off in the middle"]);
     assert_eq!(third.list().len(), 1);
 }
 
@@ -123,7 +123,7 @@ fn nothing_is_overwritten_and_a_wrong_name_is_explained() {
     let names = |name: &str| lab.kurabe(&["report", &ids[0], "-o", text(&lab.beside(name))]);
     names("report.htmk").is_refusal(2, &["does not tell a format", "html"]);
     names("report").is_refusal(2, &["--format"]);
-    names("none/report.html").is_refusal(4, &["cannot write", "make the folder"]);
+    names("none/report.html").is_refusal(4, &["cannot write", "create the folder"]);
     lab.kurabe(&["report", &ids[0], &ids[0]]).is_refusal(2, &["the same run"]);
     lab.kurabe(&["report", &ids[0], "--about", "kernle"]).is_refusal(2, &["`kernel`"]);
 }
@@ -179,7 +179,8 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
 /// Returns the values of a column of the main table, from the top.
 fn column(browser: &Browser, place: usize) -> Vec<f64> {
     let script = format!(
-        "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => Number(row.cells[{place}].dataset.v))"
+        "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => \
+         Number(row.cells[{place}].dataset.v))"
     );
     list_of(&browser.run(&script)).iter().map(|value| value.as_f64().expect("a number")).collect()
 }

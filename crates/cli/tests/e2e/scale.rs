@@ -46,7 +46,8 @@ fn the_questions_of_the_page_have_answers() {
         assert!(answer.lines().count() > 1 && !answer.contains("Empty"), "{question}: {answer}");
     }
     // The same number of runs and cells as in the list of the store.
-    let count = "import duckdb; print(duckdb.sql(\"SELECT count(DISTINCT run), count(*) FROM 'tables/cells.parquet'\").fetchall()[0])";
+    let count = "import duckdb; print(duckdb.sql(\"SELECT count(DISTINCT run), count(*) FROM \
+        'tables/cells.parquet'\").fetchall()[0])";
     assert_eq!(asked(count).trim(), "(2, 12)");
 }
 
@@ -73,7 +74,7 @@ fn the_folder_is_there_whole_or_not_at_all() {
     lab.kurabe(&["export", "zzzz", "--format", "parquet", "-o", text(&lab.beside("no"))])
         .is_refusal(12, &["zzzz"]);
     lab.kurabe(&["export", "--format", "parquet", text(&lab.beside("no/tables"))])
-        .is_refusal(4, &["make the folder first"]);
+        .is_refusal(4, &["create the folder first"]);
     lab.kurabe(&["export", "--format", "parquet"]).is_refusal(2, &["name a new folder"]);
     // A run in the middle of the store is damaged.
     let sql = "UPDATE cells SET cell = 'x' WHERE rowid = (SELECT max(rowid) FROM cells)";

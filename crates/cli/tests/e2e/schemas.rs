@@ -16,7 +16,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 use std::{path::Path, sync::LazyLock};
 
-/// An exported run.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "the fields are there to be named in a schema")]
 struct ExportedRun {

@@ -219,7 +219,7 @@ fn times_are_local_with_their_offset() {
         assert!(begun.ends_with(offset), "{zone}: {begun}");
         let shown = format!("{} {} {offset} ·", &begun[..10], &begun[11..16]);
         assert!(ended.out.contains(&shown), "`{shown}` in {}", ended.out);
-        assert!(lab.kurabe(&["show", "last"]).ok().out.contains(&shown), "whoever reads it, and where");
+        assert!(lab.kurabe(&["show", "last"]).ok().out.contains(&shown), "the same for every reader");
     }
 }
 

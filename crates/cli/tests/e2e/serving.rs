@@ -81,7 +81,7 @@ fn a_server_is_kept_in_the_store_that_is_there() {
     assert_eq!(lab.kurabe(&["list", "--served", "--last", "1"]).code(), Some(2));
     let nowhere = lab.beside("missing/kurabe.db");
     let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--db", text(&nowhere)];
-    lab.kurabe(&words).is_refusal(9, &["is not there"]);
+    lab.kurabe(&words).is_refusal(9, &["does not exist"]);
 }
 
 #[test]
@@ -155,14 +155,14 @@ fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
     let begin = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--fault"];
     let slip = lab.kurabe(&[&begin[..], &["error:reed@0+4k"]].concat());
     assert!(
-        slip.code() == Some(2) && slip.err.contains("`error:reed` is no fault; write error"),
+        slip.code() == Some(2) && slip.err.contains("`error:reed` is not a fault; write error"),
         "{slip:#?}"
     );
     let live = serve(&lab, &socket, &["--fault", "error:read@1MiB+64KiB", "--fault", "read-only@after-4k"]);
     let control = |words: &[&str]| lab.kurabe(&[&["control", text(&socket)][..], words].concat());
     control(&["fault", "slow:1us"]).ok();
     control(&["fault", "slow"]).is_refusal(2, &["hang:10s@after"]);
-    control(&["fault", "error@4GiB+4k"]).is_refusal(2, &["it has 1 GiB"]);
+    control(&["fault", "error@4GiB+4k"]).is_refusal(2, &["the size of the device is 1 GiB"]);
     let uri = format!("nbd+unix:///?socket={}", text(&socket));
     let commands = ["-c", "read 1M 4k", "-c", "read 2M 4k", "-c", "write 0 4k", "-c", "write 0 4k"];
     let words = [&["-f", "raw"][..], &commands, &[&uri]].concat();

@@ -84,7 +84,7 @@ fn what_measures_or_changes_is_refused_with_the_remedy() {
     let Some(server) = server() else { return };
     let lab = measured();
     let address = server.address("owner", PASSWORD);
-    kurabe(&lab, &["list", "--db", &address]).is_refusal(12, &["no run was brought", "kurabe push"]);
+    kurabe(&lab, &["list", "--db", &address]).is_refusal(12, &["contains no runs yet", "kurabe push"]);
     kurabe(&lab, &["push", &address]).ok();
     let target = lab.target().display().to_string();
     let refused = [
@@ -100,7 +100,7 @@ fn what_measures_or_changes_is_refused_with_the_remedy() {
     ];
     for words in refused {
         kurabe(&lab, &[words, &["--db", &address]].concat())
-            .is_refusal(2, &["never measured into", "kurabe push"]);
+            .is_refusal(2, &["does not measure into it", "kurabe push"]);
     }
     assert_eq!(kurabe(&lab, &["list", "--json", "--db", &address]).ok().json_lines().len(), 2);
 }
@@ -113,12 +113,17 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     kurabe(&lab, &["push", &address]).ok();
     // The stored run was changed: the other run is present, and this one is refused by name.
     server
-        .sql("lab", "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1")
+        .sql(
+            "lab",
+            "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', \
+            '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, \
+            '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1",
+        )
         .unwrap();
     let first = lab.list()[0]["id"].as_str().unwrap().to_owned();
     let ended = kurabe(&lab, &["push", &address]);
     assert!(
-        ended.code() == Some(6) && ended.err.contains(&format!("stayed where they are: {first}")),
+        ended.code() == Some(6) && ended.err.contains(&format!("remain where they were: {first}")),
         "{}",
         ended.err
     );
@@ -137,7 +142,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
         assert_ne!(kurabe(&lab, words).code(), Some(0), "{words:?}");
     }
     server.stop("immediate");
-    kurabe(&lab, &["push", &address]).is_refusal(9, &["nothing stored here is lost"]);
+    kurabe(&lab, &["push", &address]).is_refusal(9, &["runs stored on this machine are unaffected"]);
     assert_eq!(lab.list().len(), 2);
 }
 

@@ -65,7 +65,7 @@ fn ends_after_one(signal: Signal) {
     let mut live = in_the_middle(&lab);
     live.signal(signal);
     let asked = Instant::now();
-    live.wait_for_err("once more ends at once");
+    live.wait_for_err("interrupt again to exit immediately");
     let ended = live.end();
     assert!(asked.elapsed() < LONG_BEFORE_ITS_END, "{:?}", asked.elapsed());
     assert_eq!(ended.code(), Some(130), "{ended:#?}");
@@ -143,7 +143,7 @@ fn a_second_signal_ends_at_once_and_leaves_no_test_file() {
     kill_process(traced(&live), Signal::TERM).expect("a signal is sent");
     let ended = live.end();
     assert_eq!(ended.code(), Some(143), "{ended:#?}");
-    assert!(ended.err.contains("ending at once"), "{ended:#?}");
+    assert!(ended.err.contains("exiting immediately"), "{ended:#?}");
     assert!(!ended.out.contains("\"event\":\"run_done\""), "it did not wait for the run's end: {ended:#?}");
     assert!(names(&target).is_empty(), "no test file stays");
 }
@@ -171,7 +171,7 @@ fn after_kill_9_the_next_start_removes_the_test_file_and_only_it() {
     live.signal(Signal::KILL);
     let ended = live.end();
     assert_eq!(ended.code(), None, "{ended:#?}");
-    assert!(test_file.exists(), "nobody could remove it");
+    assert!(test_file.exists(), "no process could remove it");
     let decoys = [".kurabe-decoy.test", "notes.txt"];
     for decoy in decoys {
         std::fs::write(lab.target().join(decoy), "mine").expect("a file");
@@ -228,7 +228,7 @@ fn a_reader_who_goes_away_leaves_no_test_file() {
     while child.try_wait().expect("a status").is_none() {
         if Instant::now() > deadline {
             let _ = child.kill();
-            panic!("it goes on for nobody");
+            panic!("it continues without a reader");
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -151,11 +151,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
         (&["study", "run", "raid-strip", "--set", "raid.strip=64KiB"], 2, "--axis raid.strip=64KiB"),
-        (
-            &["study", "run", &file, "--on", "mine=/nowhere"],
-            4,
-            "--on mine=/nowhere: cannot use it, there is no such path",
-        ),
+        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "--on mine=/nowhere: the path does not exist"),
         (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["run", "model:990"], 2, "did you mean `samsung-990-pro`?"),
@@ -227,7 +223,7 @@ fn a_run_beside_an_entry_is_told_what_differs() {
     lab.run(&lab.target(), &[&SHORT[..], &["--quiet"]].concat()).ok();
     let page = lab.kurabe(&["show", "last", "--beside", "raid-single/x25m-g2"]).ok().out;
     assert!(page.contains("Beside raid-single/x25m-g2") && page.contains("239.5"), "{page}");
-    assert!(page.contains("another procedure") && page.contains("another statistic"), "{page}");
+    assert!(page.contains("different procedures") && page.contains("different statistics"), "{page}");
     let ended = lab.kurabe(&["show", "last", "--beside", "x25m-g2", "--json"]).ok();
     let beside = &ended.json_lines()[1]["beside"];
     assert_eq!((&beside["same_procedure"], &beside["entry"]), (&false.into(), &"raid-single/x25m-g2".into()));

@@ -140,8 +140,8 @@ fn what_cannot_be_swept_is_refused_with_a_remedy() {
     assert!(wrong.code() == Some(2) && wrong.err.contains("queue-depth"), "{wrong:#?}");
     lab.kurabe(&["sweep", model, "--max", "64k"]).is_refusal(2, &["512 KiB or more"]);
     lab.kurabe(&["sweep", model, "--over", "write", "--direction", "read"])
-        .is_refusal(2, &["leave out --direction read"]);
-    lab.kurabe(&["sweep", model, "--buffered"]).is_refusal(2, &["--buffered changes nothing"]);
+        .is_refusal(2, &["remove --direction read"]);
+    lab.kurabe(&["sweep", model, "--buffered"]).is_refusal(2, &["--buffered has no effect"]);
     lab.kurabe(&["sweep", "/no/such/place"]).is_refusal(4, &[]);
 }
 

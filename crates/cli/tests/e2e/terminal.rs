@@ -79,7 +79,7 @@ fn what_cannot_be_undone_is_asked_for() {
     assert_eq!(lab.list().len(), 3);
     let both = format!("rm {} {}", ids[0], ids[1]);
     let Some(refused) = with_answer(&lab, &both, "n\n", true) else { return };
-    assert!(refused.out.contains("Remove for good?") && refused.out.contains(&ids[1]), "{refused:#?}");
+    assert!(refused.out.contains("Remove permanently?") && refused.out.contains(&ids[1]), "{refused:#?}");
     assert_eq!((refused.code(), lab.list().len()), (Some(6), 3));
     with_answer(&lab, &both, "y\n", true).map(Ended::ok);
     assert_eq!(lab.list().len(), 1);

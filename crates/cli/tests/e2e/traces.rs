@@ -168,8 +168,8 @@ fn a_disk_of_disksim_is_imported_and_held_against_what_was_measured() {
     let page = lab.kurabe(&["compare", "last", "--measured", text(&trace)]).ok().out;
     assert!(page.contains("demerit") && page.contains("6.87 ms"), "{page}");
     lab.kurabe(&["compare", "last", "--measured", text(&trace), "--chart"]).ok();
-    lab.kurabe(&[&replay[..], &["--iodepth", "4"]].concat()).is_refusal(2, &["--iodepth changes nothing"]);
+    lab.kurabe(&[&replay[..], &["--iodepth", "4"]].concat()).is_refusal(2, &["--iodepth has no effect"]);
     let untimed = lab.write("u.iolog", IOLOG);
     lab.kurabe(&["compare", "last", "--measured", text(&untimed)])
-        .is_refusal(11, &["does not tell how long"]);
+        .is_refusal(11, &["does not record how long"]);
 }

@@ -70,7 +70,7 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_written() {
     let engine = ["--write-existing", "--engine", "uring"];
     lab.refuses(&image, &[&writes[..], &engine, &verify].concat(), 2, &["io_uring"]);
     let odd = ["--write-existing", "--buffered", "--bs", "1000"];
-    lab.refuses(&image, &[&writes[..], &odd, &verify].concat(), 2, &["no whole sectors"]);
+    lab.refuses(&image, &[&writes[..], &odd, &verify].concat(), 2, &["does not consist of whole"]);
     lab.refuses(Path::new("model:ideal-ram-disk"), &[&writes[..], &verify].concat(), 2, &["--verify"]);
     assert!(!list.exists() && std::fs::read(&image).unwrap() == vec![7; 1 << 20]);
     let precious = lab.write("precious", "precious");
@@ -85,7 +85,7 @@ fn a_file_that_is_no_list_is_told() {
     let lab = Lab::new();
     let (image, other) = (lab.write("image", "x"), lab.write("other.txt", "{}\n1 2 3\n"));
     let words = check(&image, &other);
-    lab.kurabe(&words.each_ref().map(String::as_str)[1..]).is_refusal(11, &["no list of writes"]);
+    lab.kurabe(&words.each_ref().map(String::as_str)[1..]).is_refusal(11, &["not a list of writes"]);
     let ended = lab.kurabe(&["check", text(&image)]);
     assert_eq!(ended.code(), Some(2), "an image without a list: {ended:#?}");
 }

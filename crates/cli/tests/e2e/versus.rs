@@ -257,16 +257,16 @@ fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written
     for (words, parts) in [
         (&["--vary", "iodpeth=1,2"][..], &["no such option", "iodepth"][..]),
         (&["--vary", "bs=4k"], &["only value", "bs=4k,16k"]),
-        (&["--vary", "bs=4k,4096"], &["bs=4k and bs=4096 come to the same"]),
-        (&["--vary", "rwmixread=10,20"], &["come to the same", "--profile"]),
-        (&["--vary", "fat-image.cluster=1k,2k"], &["changes a model", "model:NAME"]),
+        (&["--vary", "bs=4k,4096"], &["bs=4k and bs=4096 give the same configuration"]),
+        (&["--vary", "rwmixread=10,20"], &["give the same configuration", "--profile"]),
+        (&["--vary", "fat-image.cluster=1k,2k"], &["applies to models", "model:NAME"]),
         (&[here, "--vary", "bs=4k,16k"], &["one target"]),
     ] {
         lab.kurabe(&[&["versus", here][..], words].concat()).is_refusal(2, parts);
     }
     lab.kurabe(&["versus", "model:rascsi", "--vary", "fat-image.clusters=1k,2k"]).is_refusal(2, &["cluster"]);
     lab.kurabe(&["versus", "model:rascsi", "--vary", "buffered"])
-        .is_refusal(2, &["changes nothing on a model"]);
+        .is_refusal(2, &["has no effect on a model"]);
     assert!(names(&target).is_empty() && lab.list().is_empty());
 }
 
@@ -404,7 +404,7 @@ fn after_kill_9_the_next_start_removes_both_test_files() {
     let live = under_way(&lab);
     live.signal(Signal::KILL);
     live.end();
-    assert_eq!(test_files(&lab), 2, "nobody could remove them");
+    assert_eq!(test_files(&lab), 2, "no process could remove them");
     lab.kurabe(&["list"]).ok();
     assert_eq!(test_files(&lab), 0);
 }
@@ -418,7 +418,7 @@ fn what_cannot_be_measured_in_turns_is_refused_before_anything_is_written() {
         .is_refusal(2, &["rounds", "kurabe compare"]);
     lab.kurabe(&["versus", here, "/no/such/place"]).is_refusal(4, &["/no/such/place"]);
     lab.kurabe(&["versus", here, here, "--destroy-data-on", "/dev/sdx"])
-        .is_refusal(2, &["none of the targets"]);
-    lab.kurabe(&["versus", here]).is_refusal(2, &["nothing to be compared with"]);
+        .is_refusal(2, &["not one of the targets"]);
+    lab.kurabe(&["versus", here]).is_refusal(2, &["more than one target"]);
     assert!(names(&target).is_empty() && lab.list().is_empty());
 }

@@ -8,7 +8,7 @@ use crate::system::{LoopDevice, Mount, system};
 use std::fs::File;
 
 const MIB: u64 = 1 << 20;
-const NOT_STORED: &str = "failed to store what was written through the page cache";
+const NOT_STORED: &str = "failed to store buffered writes";
 
 /// Returns a device of 64 MiB that can store about 20 MiB: its image is larger than the file system
 /// below it.
@@ -20,8 +20,10 @@ fn overcommitted(lab: &Lab) -> Option<(Mount, LoopDevice)> {
 
 fn profile(lab: &Lab, steps: &str) -> String {
     let profile = format!(
-        "schema = 1\nname = \"steps\"\ntitle = {{ en = \"steps\", ja = \"steps\" }}\nstatistic = \"mean\"\n[rules]\n\
-         size = \"64 MiB\"\nruns = 1\ntime = \"100 ms\"\ninterval = \"0s\"\norder = \"by-step\"\ndata = \"random\"\n{steps}"
+        "schema = 1\nname = \"steps\"\ntitle = {{ en = \"steps\", ja = \"steps\" }}\n\
+         statistic = \"mean\"\n[rules]\n\
+         size = \"64 MiB\"\nruns = 1\ntime = \"100 ms\"\ninterval = \"0s\"\norder = \"by-step\"\n\
+         data = \"random\"\n{steps}"
     );
     text(&lab.write("steps.toml", profile)).to_owned()
 }
@@ -163,7 +165,7 @@ fn a_mapped_file_that_becomes_shorter_ends_its_test_and_no_more() {
             let file = lab.target().join(names(&lab.target()).remove(0));
             File::options().write(true).open(file).and_then(|file| file.set_len(size)).expect("cut");
             let ended = live.end();
-            ended.is_refusal(8, &["became shorter", &format!("byte {size}")]);
+            ended.is_refusal(8, &["shrank", &format!("byte {size}")]);
             assert_eq!(names(&lab.target()), [] as [&str; 0], "{ended:#?}");
             let record = lab.record("last");
             assert_eq!((&record["status"], list_of(&record["cells"]).len()), (&"failed".into(), 1));

@@ -103,7 +103,8 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     (Fact::Noise, "noise", Notable, |run| is_disturbed(run).map(FactValue::Disturbed)),
 ];
 
-/// The word that asks about latencies, which are no fact of a run: all percentiles are shown then, not only those that differ.
+/// The word that asks about latencies, which are no fact of a run: all percentiles are shown then,
+/// not only those that differ.
 pub const ABOUT_LATENCY: &str = "latency";
 
 /// Refuses words that do not name a fact.
@@ -115,7 +116,7 @@ pub fn check_about(about: &[String]) -> Result<()> {
     let Some(word) = about.iter().find(is_unknown) else { return Ok(()) };
     Err(ErrorKind::Usage
         .error(text!(
-            "{ABOUT} {word}: runs are not compared by this",
+            "{ABOUT} {word}: this is not a property of runs",
             "{ABOUT} {word}: この条件では比べられません"
         ))
         .remedy(nearest(word, &Fact::all().map(Fact::word).chain([ABOUT_LATENCY]).collect::<Vec<_>>())))

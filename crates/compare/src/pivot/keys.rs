@@ -104,7 +104,7 @@ impl PivotKey {
                 let mut keys: Vec<&str> = own.collect();
                 keys.extend(labels.iter().map(String::as_str));
                 let message = text!(
-                    "runs have no key `{word}` to be laid out by",
+                    "runs have no key `{word}` for a table",
                     "`{word}` というキーでは測定を並べられません"
                 );
                 Err(ErrorKind::Usage.error(message).remedy(nearest(word, &keys)))
@@ -131,7 +131,7 @@ impl PivotKey {
 fn both(word: &str) -> Error {
     ErrorKind::Usage
         .error(text!(
-            "`{word}` is both a label of yours and what the records tell",
+            "`{word}` is both a label and a recorded property",
             "`{word}` はラベルにも、記録された条件にもあります"
         ))
         .remedy(text!(

@@ -63,9 +63,9 @@ impl<'a> PivotLayout<'a> {
             let names: Vec<&str> = keys.iter().map(|key| key.key.as_str()).collect();
             let names = names.join(", ");
             return Err(ErrorKind::NoSuchRun
-                .error(text!("no run tells {names}", "{names} が分かる測定はありません"))
+                .error(text!("no run records {names}", "{names} が分かる測定はありません"))
                 .remedy(text!(
-                    "label runs yourself (`{LABEL} RUN firmware=1.2`) and lay them out by that label",
+                    "label the runs yourself (`{LABEL} RUN firmware=1.2`) and use that label as the key",
                     "自分でラベルを付け(`{LABEL} 測定 firmware=1.2`)、そのラベルで並べることもできます"
                 )));
         }
@@ -99,7 +99,6 @@ impl<'a> PivotLayout<'a> {
         self.rows[place.row].get(key_index).unwrap_or(&self.columns[place.column])
     }
 
-    /// Parses the baseline.
     pub(super) fn baseline(&self, keys: &[PivotKey], words: &str) -> Result<Baseline> {
         let (named, value) = match words.split_once('=') {
             Some((key, value)) if keys.iter().any(|one| one.is_called(key)) => (Some(key), value),
@@ -126,7 +125,7 @@ impl<'a> PivotLayout<'a> {
             1 => Ok(baselines.remove(0)),
             0 => Err(unknown_value(
                 text!(
-                    "{BASELINE} {words}: none of the runs shown has this value",
+                    "{BASELINE} {words}: no run in the table has this value",
                     "{BASELINE} {words}: この値の測定がありません"
                 ),
                 value,
@@ -140,7 +139,7 @@ impl<'a> PivotLayout<'a> {
                         "{BASELINE} {words}: この値は複数のキーにあります"
                     ))
                     .remedy(text!(
-                        "name the key, too: {BASELINE} {key}={value}",
+                        "name the key as well: {BASELINE} {key}={value}",
                         "キーも書いてください: {BASELINE} {key}={value}"
                     )))
             }

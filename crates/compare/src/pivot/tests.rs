@@ -262,13 +262,13 @@ fn what_else_differed_is_said_and_where_it_is_mixed() {
     assert_eq!(
         differences,
         [("kernel", vec!["6.1", "6.6"], 1)],
-        "what one run does not tell is no difference"
+        "a value that one run lacks is not a difference"
     );
     let place = &pivot.places[pivot.differences[0].within[0]];
     assert_eq!(pivot.columns[place.column].en, "apfs");
     assert!(
         runs.pivot("kernel").differences.iter().all(|difference| difference.key != "kernel"),
-        "the subject is no doubt"
+        "the subject of the comparison is not a difference"
     );
 }
 

@@ -68,7 +68,7 @@ enum Term {
 
 const GEOMEAN: &str = "geomean(";
 
-/// A parsed formula.
+/// A parsed formula over figures of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -78,7 +78,6 @@ pub struct Formula {
     term: Term,
 }
 
-/// Maximum nesting depth.
 const DEEPEST: u32 = 32;
 /// Maximum length of a formula in bytes. A sum is a chain with one level per term, and every
 /// traversal recurses through it.
@@ -197,7 +196,7 @@ impl<'a> Parser<'a> {
     fn unexpected(&self) -> Text {
         match self.rest {
             "" => text!("the formula ends too early", "式が途中で終わっています"),
-            rest => text!("the formula cannot be read from `{rest}` on", "式を `{rest}` から先は読めません"),
+            rest => text!("the formula is invalid from `{rest}` on", "式を `{rest}` から先は読めません"),
         }
     }
 
@@ -219,7 +218,7 @@ impl<'a> Parser<'a> {
 
     fn nested(&mut self, depth: u32) -> Result<Term, Text> {
         match depth >= DEEPEST {
-            true => Err(text!("the formula nests too deep", "式の括弧が深すぎます")),
+            true => Err(text!("the formula is nested too deeply", "式の括弧が深すぎます")),
             false => self.sum(depth + 1),
         }
     }
@@ -245,7 +244,7 @@ impl<'a> Parser<'a> {
                     .ok()
                     .filter(|value: &f64| value.is_finite())
                     .map(Term::Number)
-                    .ok_or_else(|| text!("`{number}` is no number", "`{number}` は数ではありません"))
+                    .ok_or_else(|| text!("`{number}` is not a number", "`{number}` は数ではありません"))
             }
             Some(c) if c.is_ascii_alphabetic() => name(self.word()).map(Term::Name),
             _ => Err(self.unexpected()),
@@ -309,7 +308,7 @@ mod tests {
             ("1 2", "from `2`"),
             ("seq.read", "STEP.PART.UNIT"),
             ("seq.read.parsec", "MiB_per_s"),
-            ("1.2.3", "no number"),
+            ("1.2.3", "not a number"),
         ] {
             let what = Formula::parse(source).unwrap_err().en;
             assert!(what.contains(cause), "{source}: {what}");

@@ -149,7 +149,7 @@ macro_rules! options {
             /// # Errors
             /// Fails if the value is invalid or no such option exists.
             pub fn set(&mut self, name: &str, words: &str) -> Result<(), Text> {
-                let unknown = || text!("there is no option `{name}`", "`{name}` というオプションはありません");
+                let unknown = || text!("the option `{name}` does not exist", "`{name}` というオプションはありません");
                 let option = option(name).ok_or_else(unknown)?;
                 let is_given = option.usual != Some(words);
                 match name {
@@ -172,7 +172,7 @@ use OptionKind::{Block, Bytes, Choice, Count, Flag, Number, Order, Pause, Rate, 
 
 options! {
     "rw" rw: (Direction, Pattern), Workload, Choice(all_words::<(Direction, Pattern)>), "PATTERN", fio: &["rw"];
-        ("Reads or writes, ascending or random", "読み書きと順序");
+        ("Reads or writes, in ascending or random order", "読み書きと順序");
     "bs" block_bytes: u32, Workload, Block, "SIZE", fio: &["bs"];
         ("Block size [default: 4k]", "ブロックサイズ [既定: 4k]");
     "iodepth" iodepth: u32, Workload, Count(1, MOST_IODEPTH), "N", fio: &["iodepth"], key: Some("iodepth");
@@ -180,32 +180,32 @@ options! {
     "threads" threads: u32, Workload, Count(1, MOST_THREADS), "N", fio: &["numjobs"], key: Some("threads");
         ("Threads [default: 1]", "スレッド数 [既定: 1]");
     "rwmixread" read_percent: u32, Workload, Count(0, 100), "PERCENT", fio: &["rwmixread"], key: Some("read_percent");
-        ("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]");
+        ("Percentage of reads for rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]");
     "order" order: Pattern, Workload, Order, "ORDER";
-        ("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT",
+        ("Order of offsets: interleaved, permutation, zipf or zipf:EXPONENT",
          "オフセットの順序: interleaved、permutation、zipf、zipf:指数");
     "offset" offset_bytes: u64, Workload, Bytes, "SIZE", fio: &["offset"];
         ("First byte of the span", "範囲の先頭");
     "bytes" end_bytes: u64, Workload, Bytes, "SIZE", key: Some("bytes");
         ("End a repetition after this many bytes", "このバイト数で 1 回を終える");
     "passes" passes: u32, Workload, Count(1, u32::MAX), "N", fio: &["loops"], key: Some("passes");
-        ("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える");
+        ("End a repetition after this many passes over the span", "範囲をこの回数まわったら 1 回を終える");
     "warm-up" warm_up_ns: u64, Workload, Pause, "TIME", fio: &["ramp_time"], key: Some("warm_up");
         ("Time before recording starts", "記録を始める前のウォームアップ時間");
     "rate" rate_iops: f64, Workload, Rate, "IOPS", fio: &["rate_iops"], key: Some("rate_iops");
-        ("Open loop: operations per second; latency counts from when each was due",
+        ("Open loop: operations per second; latency counts from the due time of each operation",
          "オープンループ: 毎秒の I/O 数(レイテンシは予定時刻から数える)");
     "poisson" poisson: bool, Workload, Switch, "";
-        ("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする");
+        ("Make the arrivals of the open loop a Poisson process", "オープンループの到着をポアソン過程にする");
     "fsync" sync_every_writes: u32, Workload, Count(1, u32::MAX), "N", fio: &["fsync"], key: Some("sync_every_writes");
         ("fsync after every N writes", "N 回の書き込みごとに fsync");
     "end-fsync" end_sync: EndSync, Workload, Choice(all_words::<EndSync>), "WHEN", key: Some("sync_at_end");
-        ("fsync at the end of a repetition, inside or outside its time [default: none]",
+        ("fsync at the end of a repetition, inside or outside the measured time [default: none]",
          "1 回の終わりに fsync(時間に含める、含めない)[既定: none]");
     "o-sync" o_sync: bool, Workload, Switch, "", key: Some("o_sync");
         ("Open with O_SYNC", "O_SYNC で開く");
     "size" size_bytes: u64, Rules, Bytes, "SIZE", fio: &["size"];
-        ("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲");
+        ("Size of the test file, or number of bytes of the target to use", "テストファイルの大きさ、または対象のうち使う範囲");
     "runs" runs: u32, Rules, Count(1, 1_000_000), "N", may_differ: false;
         ("Repetitions per test", "各項目の回数");
     "time" time_ns: u64, Rules, Time, "TIME", fio: &["runtime"], may_differ: false;
@@ -213,30 +213,31 @@ options! {
     "interval" interval_ns: u64, Rules, Pause, "TIME";
         ("Pause between tests", "項目の間の休み");
     "data" data: Data, Rules, OptionKind::Data, "KIND";
-        ("What is written: random, zero, repeat, or compressible:PERCENT of zeros",
+        ("Data to write: random, zero, repeat, or compressible:PERCENT of zeros",
          "書く内容: random、zero、repeat、compressible:ゼロの割合(%)");
     "seed" seed: u64, Rules, Number, "N";
         ("Seed of offsets and data", "オフセットとデータの乱数のシード");
     "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE", usual: Some("auto"), idle_on_models: true;
-        ("io_uring, pread/pwrite in threads, a mapping (through the page cache), or whichever of the first two shows the storage",
-         "io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または前の 2 つから実力が出るほうを自動で選ぶ");
+        ("Engine: io_uring, pread/pwrite in threads, mmap (through the page cache), or automatically \
+            whichever of the first two does not slow the storage down",
+         "エンジン: io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または自動(前の 2 つのうちストレージの性能を引き出せるほう)");
     "wait" wait: WaitMode, Issue, Choice(all_words::<WaitMode>), "MODE", usual: Some("sleep"), idle_on_models: true;
-        ("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)",
-         "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)");
+        ("Waiting for completions: sleep, spin, or poll in the kernel (io_uring)",
+         "完了の待ち方: スリープ、スピン、カーネルでのポーリング(io_uring)");
     "pages" pages: Pages, Issue, Choice(all_words::<Pages>), "PAGES", usual: Some("4k"), idle_on_models: true;
-        ("Pages under the I/O buffers", "I/O バッファーのページ");
+        ("Page size of the I/O buffers", "I/O バッファーのページ");
     "direct" direct: bool, Issue, Flag, "0|1", fio: &["direct"], idle_on_models: true;
-        ("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける");
+        ("Bypass the page cache, overriding the profile", "ページキャッシュを使わない(プロファイルより優先)");
     "buffered" buffered: bool, Issue, Flag, "0|1", fio: &["buffered"], idle_on_models: true;
-        ("Through the page cache; also where direct I/O is refused",
+        ("Use the page cache; also works where direct I/O is refused",
          "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)");
     "cache" cache: CachePolicy, Issue, Choice(all_words::<CachePolicy>), "POLICY", usual: Some("drop"), idle_on_models: true;
-        ("Page cache before each buffered repetition",
+        ("Drop or keep the page cache before each buffered repetition",
          "バッファー経由の各回の前にページキャッシュを破棄するか残すか");
     "chunk" chunk_bytes: u32, OtherSteps, Block, "SIZE", idle_on_models: true;
-        ("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数");
+        ("Copies: bytes read before each write", "コピー: 一度に読んで書くバイト数");
     "files" files: u32, OtherSteps, Count(1, 10_000_000), "N";
-        ("git-pull: files in the repository; a tenth of them changes. mdtest: files of each thread",
+        ("git-pull: files in the repository, of which a tenth changes. mdtest: files per thread",
          "git-pull: リポジトリのファイル数(その 1 割が変わる)。mdtest: スレッドごとのファイル数");
 }
 
@@ -255,7 +256,7 @@ impl<T: Keyword> OptionValue for T {
     fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         let unknown = || {
             let all = all_words::<T>().join(", ");
-            text!("`{words}` is none of {all}", "`{words}` は使えません(使えるもの: {all})")
+            text!("`{words}` is not one of {all}", "`{words}` は使えません(使えるもの: {all})")
         };
         T::of_word(words).map(Some).ok_or_else(unknown)
     }
@@ -271,7 +272,7 @@ impl OptionKind {
             let number = words.parse().ok().filter(|number| (least..=most).contains(number));
             number.ok_or_else(|| {
                 text!(
-                    "`{words}` is no number from {least} to {most}",
+                    "`{words}` is not a number from {least} to {most}",
                     "`{words}` は {least} から {most} までの数ではありません"
                 )
             })
@@ -314,7 +315,7 @@ impl OptionValue for bool {
         match words.to_ascii_lowercase().as_str() {
             "yes" | "on" | "true" | "1" => Ok(Some(true)),
             "no" | "off" | "false" | "0" => Ok(Some(false).filter(|_| !matches!(kind, Switch))),
-            _ => Err(text!("it is on or off", "値は yes か no です")),
+            _ => Err(text!("use yes or no", "値は yes か no です")),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Profile {
         let schema = root.require("schema")?;
         if schema.integer(0..=u64::MAX)? != 1 {
             return Err(schema.error(&text!(
-                "this kurabe reads profiles of schema 1",
+                "this version of kurabe reads only profiles with schema 1",
                 "この kurabe が読めるプロファイルは schema 1 だけです"
             )));
         }
@@ -112,10 +112,10 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
         None => Ok(steps),
         Some((_, other)) => Err(other
             .error(&text!(
-                "steps with files of their own (command) stand beside steps that need a test file",
+                "steps with their own files (command) cannot be combined with steps that need a test file",
                 "専用のファイルを使うステップ(command)と、テストファイルを使うステップが混ざっています"
             ))
-            .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください"))),
+            .remedy(text!("split it into two profiles", "2 つのプロファイルに分けてください"))),
     }
 }
 
@@ -128,7 +128,7 @@ fn check_beside(key: &Value<'_>, before: Option<&Step>, made: &[Step]) -> Result
     }
     Err(key
         .error(&text!(
-            "two steps run at once only if each is of one direction",
+            "two steps can run concurrently only if each has a single direction",
             "同時に動かせるのは、方向が 1 つだけの io ステップどうしです"
         ))
         .remedy(text!(
@@ -142,7 +142,10 @@ fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
     let word = id.string()?;
     if !is_step_name(word) {
         return Err(id
-            .error(&text!("a formula cannot name `{word}`", "`{word}` は式の中で名前として使えません"))
+            .error(&text!(
+                "`{word}` cannot be used as a name in a formula",
+                "`{word}` は式の中で名前として使えません"
+            ))
             .remedy(text!(
                 "begin with a letter; then letters, digits, `-` and `_`",
                 "英字で始め、英数字と `-`、`_` だけを使ってください"
@@ -151,7 +154,7 @@ fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
     if before.iter().any(|other| other == word) {
         return Err(id
             .error(&text!("another step has the id `{word}`", "id `{word}` は別のステップで使われています"))
-            .remedy(text!("give each step an id of its own", "ステップごとに別の id を付けてください")));
+            .remedy(text!("give each step its own id", "ステップごとに別の id を付けてください")));
     }
     Ok(())
 }
@@ -170,10 +173,10 @@ fn refuse_idle(table: &DataTable<'_>, key: &str, works: bool, needs: &str) -> Re
     match table.get(key) {
         Some(value) if !works => Err(value
             .error(&text!(
-                "`{key}` does nothing without {needs}",
+                "`{key}` has no effect without {needs}",
                 "`{key}` は {needs} がないと効果がありません"
             ))
-            .remedy(text!("take it out, or add {needs}", "取り除くか、{needs} を加えてください"))),
+            .remedy(text!("remove it, or add {needs}", "取り除くか、{needs} を加えてください"))),
         _ => Ok(()),
     }
 }
@@ -205,7 +208,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
     refuse_idle(&table, "fill_time_limit", size_at_least_bytes.is_some(), "`size_at_least`")?;
     if let Some(least) = table.get("size_at_least").filter(|_| size_at_least_bytes > Some(size_bytes)) {
         return Err(least.error(&text!(
-            "the smallest size is above `size`",
+            "the minimum size is larger than `size`",
             "いちばん小さい大きさが `size` を超えています"
         )));
     }
@@ -250,7 +253,7 @@ fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
     match name {
         None => Ok(()),
         Some(value) => Err(value.error(&text!(
-            "several steps are made here (`each_…`), which cannot all have this name",
+            "`each_…` creates several steps here, which cannot all have this name",
             "`each_…` で複数のステップになるため、この名前は付けられません"
         ))),
     }
@@ -281,7 +284,7 @@ fn read_directions(table: &DataTable<'_>) -> Result<Vec<Direction>> {
         let direction = read_direction(&element)?;
         if directions.contains(&direction) {
             let word = direction.word();
-            return Err(element.error(&text!("`{word}` stands here twice", "`{word}` が重複しています")));
+            return Err(element.error(&text!("`{word}` appears twice here", "`{word}` が重複しています")));
         }
         directions.push(direction);
     }
@@ -300,7 +303,7 @@ fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
     {
         let at = table.get("directions").unwrap_or_else(|| value.clone());
         return Err(at.error(&text!(
-            "samples are read, or read and written back: [\"read\"] or [\"read\", \"write\"]",
+            "expected [\"read\"], or [\"read\", \"write\"] to write the samples back",
             "ここには [\"read\"] か [\"read\", \"write\"] を書きます(書き込むのは読んだ内容です)"
         )));
     }
@@ -371,7 +374,7 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
         let words = value.each(Value::words)?;
         match words.first().is_none_or(String::is_empty) {
             true => {
-                Err(value.error(&text!("a program is expected here", "ここには実行するプログラムを書きます")))
+                Err(value.error(&text!("expected a program here", "ここには実行するプログラムを書きます")))
             }
             false => Ok(words),
         }
@@ -381,7 +384,7 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
         if !shell && !value.is_array() {
             return Err(value
                 .error(&text!(
-                    "a program is a list of its own here",
+                    "expected each program as a separate list here",
                     "ここにはプログラムを 1 つずつ配列で書きます"
                 ))
                 .remedy(text!(

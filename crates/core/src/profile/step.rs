@@ -202,7 +202,8 @@ pub struct AccessTimeStep {
     pub span_bytes: Option<u64>,
 }
 
-/// A `copy` step: an ordinary buffered copy from the target to memory, from memory to the target, and within the target.
+/// A `copy` step: an ordinary buffered copy from the target to memory, from memory to the target,
+/// and within the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

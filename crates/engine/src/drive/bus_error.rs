@@ -68,7 +68,10 @@ pub(crate) fn survive() -> Result<()> {
         }
     });
     outcome.map_err(|number| {
-        let what = text!("cannot handle lost pages of a mapping", "マップしたページの消失に備えられません");
+        let what = text!(
+            "cannot set up handling of lost pages in a mapping",
+            "マップしたページの消失に備えられません"
+        );
         Error::os(what, &std::io::Error::from_raw_os_error(number))
     })
 }

@@ -32,7 +32,7 @@ pub struct Script {
     pub size_bytes: Option<u64>,
 }
 
-/// A logged operation.
+/// An operation in the log of the null device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Logged {
     /// The operation.

@@ -13,7 +13,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
-use crate::drive::rest::{FAREWELL_NS, PATIENCE_NS};
+use crate::drive::rest::{EXIT_PATIENCE_NS, PATIENCE_NS};
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
@@ -174,7 +174,8 @@ impl Ring {
             ErrorKind::Unsupported.error(text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
                 .remedy(text!(
-                    "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
+                    "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the \
+                     container's seccomp profile)",
                     "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナーの seccomp)"
                 ))
         };
@@ -364,7 +365,7 @@ impl Drop for UringDevice<'_> {
     /// Waits until the kernel no longer uses the buffers. After an error, some operations may still
     /// be in flight.
     fn drop(&mut self) {
-        (self.refused_since_ns, self.patience_ns) = (None, FAREWELL_NS);
+        (self.refused_since_ns, self.patience_ns) = (None, EXIT_PATIENCE_NS);
         while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Latency is measured from the submission, or in an open loop from the due time.
 
-use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
+use crate::drive::rest::{Continuation, EXIT_PATIENCE_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
 use crate::{drive::content::Content, drive::recorder::Observer};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
@@ -35,8 +35,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of one of so many loops that share a workload. A limit of bytes covers the warm-up, too: a target that is faster than
-    /// expected would reach it before anything is recorded, so the warm-up gets only its part of the bytes.
+    /// The plan of one of so many loops that share a workload. A limit of bytes covers the warm-up,
+    /// too: a target that is faster than expected would reach it before anything is recorded, so
+    /// the warm-up gets only its part of the bytes.
     pub(crate) fn of(workload: &Workload, loops: u32) -> Self {
         let (warm_up_ns, time_ns) = (workload.warm_up_ns, workload.end.time_ns);
         let warm_up_bytes = workload.end.bytes.zip(time_ns).map(|(bytes, time_ns)| {
@@ -89,7 +90,7 @@ struct Flight {
 }
 
 /// Unfinished operations. They are rare, so this list is only searched when one occurs.
-struct Rests<B> {
+struct UnfinishedOperations<B> {
     /// Unfinished operations by the slot of their buffers. An entry whose operation has completed
     /// in the meantime stays until its slot is used again.
     begun: Vec<(usize, u64, Unfinished)>,
@@ -99,7 +100,7 @@ struct Rests<B> {
     issuing: bool,
 }
 
-impl<B: Buffer> Rests<B> {
+impl<B: Buffer> UnfinishedOperations<B> {
     #[cold]
     fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Continuation {
         let is_same = |begun: &(usize, u64, Unfinished)| {
@@ -146,7 +147,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     let mut record_from_ns = start_ns + plan.warm_up_ns;
     let mut deadline_ns = deadline_after(record_from_ns);
     let mut flights = vec![Flight { op: SYNC, started_ns: 0, recorded: false }; depth];
-    let mut rests = Rests { begun: Vec::new(), again: Vec::new(), issuing: false };
+    let mut rests = UnfinishedOperations { begun: Vec::new(), again: Vec::new(), issuing: false };
     let mut failure = None;
     let (mut issuing, mut time_is_over) = (true, false);
     let (mut recorded, mut has_due) = (plan.warm_up_ns == 0, false);
@@ -266,7 +267,8 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         })?;
         if !reaped {
             now_ns = device.now_ns();
-            if stop.is_asked() && now_ns.saturating_sub(*asked_at_ns.get_or_insert(now_ns)) > FAREWELL_NS {
+            if stop.is_asked() && now_ns.saturating_sub(*asked_at_ns.get_or_insert(now_ns)) > EXIT_PATIENCE_NS
+            {
                 break;
             }
         }
@@ -334,19 +336,19 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
         (OpKind::Read, Ok(got)) => ErrorKind::Io.error(text!(
-            "reading {length} bytes at offset {offset} gave only {got}",
+            "a read of {length} bytes at offset {offset} returned only {got}",
             "オフセット {offset} から {length} バイト読もうとしましたが、{got} バイトしか読めませんでした"
         ))
         .remedy(text!(
-            "the target became shorter, or ends before its stated size: check it, or choose a smaller {SIZE}",
+            "the target shrank, or ends before its reported size: check it, or choose a smaller {SIZE}",
             "対象が短くなったか、申告より手前で終わっています。対象を確かめるか、{SIZE} を小さくしてください"
         )),
         (OpKind::Write, Ok(got)) => ErrorKind::NoSpace.error(text!(
-            "writing {length} bytes at offset {offset} took only {got}",
+            "a write of {length} bytes at offset {offset} wrote only {got}",
             "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
         ))
         .remedy(text!(
-            "the target became full or shorter meanwhile: free some room, or choose a smaller {SIZE}",
+            "the target became full or shrank during the run: free some space, or choose a smaller {SIZE}",
             "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、{SIZE} を小さくしてください"
         )),
         (kind, outcome) => {
@@ -376,7 +378,7 @@ pub(crate) fn target_error(what: Text, cause: &std::io::Error) -> Error {
     let error = Error::os(what, cause);
     if error.kind() == ErrorKind::Io {
         return error.remedy(text!(
-            "look at the kernel log (dmesg) and the health of the device before you trust it with data",
+            "check the kernel log (dmesg) and the health of the device before you store data on it",
             "大切なデータを置く前に、カーネルログ(dmesg)とデバイスの状態を確認してください"
         ));
     }
@@ -558,7 +560,7 @@ mod tests {
         plan.end.passes = Some(1);
         let (outcome, _) = run(&plan, Script { latency_ns: 10, size_bytes: Some(6000), ..Script::default() });
         let error = outcome.unwrap_err();
-        assert!(error.what().en.contains("gave only"), "{error}");
+        assert!(error.what().en.contains("returned only"), "{error}");
     }
 
     proptest! {

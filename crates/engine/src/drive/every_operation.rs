@@ -166,11 +166,11 @@ fn too_many_operations() -> Error {
     let most = kurabe_core::number::count(MOST_OPERATIONS);
     ErrorKind::Unsupported
         .error(text!(
-            "a repetition has more than {most} operations, which is all that can be listed of one",
+            "a repetition has more than {most} operations, the limit for a list",
             "1 回の操作数が、一覧にできる上限の {most} を超えました"
         ))
         .remedy(text!(
-            "make it shorter ({TIME}), or leave {PER_REQUEST} out",
+            "shorten it ({TIME}), or remove {PER_REQUEST}",
             "{TIME} を短くするか、{PER_REQUEST} を外してください"
         ))
 }

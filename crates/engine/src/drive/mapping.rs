@@ -56,11 +56,11 @@ impl Mapping {
         match mapping.populate(0, 1, Advice::LinuxPopulateRead) {
             Err(Errno::INVAL) => Err(ErrorKind::Unsupported
                 .error(text!(
-                    "this kernel does not tell whether a mapped page can be read",
+                    "this kernel cannot report whether a mapped page is readable",
                     "このカーネルでは、マップしたページを読めるかどうかを確かめられません"
                 ))
                 .remedy(text!(
-                    "take Linux 5.14 or later, or {ENGINE} threads",
+                    "use Linux 5.14 or later, or {ENGINE} threads",
                     "Linux 5.14 以降を使うか、{ENGINE} threads を指定してください"
                 ))),
             // An error of the first page is reported by the operation that reads it.
@@ -149,11 +149,11 @@ pub(crate) fn ends_before(mut file: &File, op: Op) -> Option<Error> {
 fn shortened(end_bytes: u64) -> Error {
     ErrorKind::Io
         .error(text!(
-            "the target became shorter while it was mapped into memory: it ends at byte {end_bytes}",
+            "the target shrank while it was mapped into memory: it ends at byte {end_bytes}",
             "メモリーにマップしている間に対象が短くなりました(現在の長さは {end_bytes} バイト)"
         ))
         .remedy(text!(
-            "leave the file alone while it is measured, and measure again",
+            "do not touch the file during the run, and measure again",
             "測定中はこのファイルに触らず、もう一度測ってください"
         ))
 }

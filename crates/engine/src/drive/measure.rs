@@ -339,8 +339,8 @@ impl SharedByLanes<'_> {
             let one = lane_number as usize % numbers.len().max(1);
             let own = if *one_each { &numbers[one..=one] } else { numbers };
             platform::run_on(own).map_err(|error| {
-                Error::os(text!("cannot run on processors {own:?}", "CPU {own:?} で動かせません"), &error)
-                    .remedy(text!("choose processors of this machine", "このマシンの CPU を選んでください"))
+                Error::os(text!("cannot run on CPUs {own:?}", "CPU {own:?} で動かせません"), &error)
+                    .remedy(text!("choose CPUs of this machine", "このマシンの CPU を選んでください"))
             })?;
         }
         (self.open)(&self.workload)
@@ -438,7 +438,8 @@ fn no_threads() -> Error {
 
 fn too_many_lanes(lane_count: u32) -> Error {
     ErrorKind::Unsupported.error(text!(
-        "the threads engine would need {lane_count} threads (queue depth × threads); it takes at most {MOST_LANES}",
+        "the threads engine would need {lane_count} threads (queue depth × threads), but supports at most \
+         {MOST_LANES}",
         "threads エンジンでは {lane_count} 本のスレッド(キュー深さ × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
     ))
     .remedy(text!(

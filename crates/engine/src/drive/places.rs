@@ -36,7 +36,6 @@ impl Places {
         }
     }
 
-    /// Draws a place.
     pub(super) fn draw(&self, random: &mut Random) -> u64 {
         match self {
             Self::Zipf { ranks, scatter } => scatter.at(ranks.draw(random)),

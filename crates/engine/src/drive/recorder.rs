@@ -71,7 +71,6 @@ pub trait Observer {
     /// an open loop.
     fn completed(&mut self, op: Op, slot: usize, started_ns: u64, completed_ns: u64);
 
-    /// An operation failed.
     fn failed(&mut self, kind: OpKind);
 }
 

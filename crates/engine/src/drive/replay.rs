@@ -62,12 +62,13 @@ impl ReplayFit {
             return None;
         }
         let mut remark = text!(
-            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} moved into the span and {cut} shortened",
+            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} \
+             moved into the span and {cut} shortened",
             "トレースの {operations} 個の操作のうち、{rounded} 個をブロック単位に広げ、{wrapped} 個を対象範囲内に移し、{cut} 個を短くしました"
         );
         if units > 1 {
             remark.push(&text!(
-                "; its {units} files or disks share the span",
+                "; the {units} files or disks in the trace share the span",
                 "。{units} 個のファイルまたはディスクが同じ範囲を共有します"
             ));
         }
@@ -141,11 +142,11 @@ impl ReplaySource {
             let (length, block) = (span.length_bytes, span.alignment_bytes);
             return Err(ErrorKind::Target
                 .error(text!(
-                    "a trace cannot be done again in {length} bytes, less than a block of {block}",
+                    "cannot replay a trace in {length} bytes, less than a block of {block}",
                     "{length} バイトはブロック({block} バイト)より小さく、トレースを再現できません"
                 ))
                 .remedy(text!(
-                    "give a larger target or {SIZE}",
+                    "use a larger target or {SIZE}",
                     "もっと大きな対象か {SIZE} を指定してください"
                 )));
         }
@@ -153,7 +154,7 @@ impl ReplaySource {
             let format = &trace.format;
             return Err(ErrorKind::DataFile
                 .error(text!(
-                    "the trace ({format}) tells no times to be kept",
+                    "the trace ({format}) contains no times to reproduce",
                     "トレース({format})には再現すべき時刻がありません"
                 ))
                 .remedy(text!(
@@ -165,7 +166,7 @@ impl ReplaySource {
             let format = &trace.format;
             return Err(ErrorKind::DataFile
                 .error(text!(
-                    "the trace ({format}) does not tell how long its operations took",
+                    "the trace ({format}) does not record how long its operations took",
                     "トレース({format})には各操作の所要時間がありません"
                 ))
                 .remedy(text!(
@@ -177,9 +178,9 @@ impl ReplaySource {
             && !(speed.is_finite() && speed > 0.0)
         {
             return Err(ErrorKind::DataFile
-                .error(text!("a speed of {speed} is none", "{speed} は速さとして使えません"))
+                .error(text!("{speed} is not a valid speed", "{speed} は速さとして使えません"))
                 .remedy(text!(
-                    "give a number above 0; 2 is twice as fast",
+                    "use a number above 0; 2 is twice as fast",
                     "0 より大きい数を指定してください。2 なら 2 倍の速さです"
                 )));
         }

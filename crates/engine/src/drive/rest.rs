@@ -17,7 +17,7 @@ use rustix::io::Errno;
 pub(crate) const PATIENCE_NS: u64 = 10 * NS_PER_S;
 
 /// How long a thread that wants to end waits for a device that only requests retries, in ns.
-pub(crate) const FAREWELL_NS: u64 = NS_PER_S;
+pub(crate) const EXIT_PATIENCE_NS: u64 = NS_PER_S;
 
 /// An operation that returned unfinished, possibly more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ impl Zipf {
         Self { exponent, count, h_x1: h(1.5, exponent) - 1.0, h_n: h(count + 0.5, exponent), shift }
     }
 
-    /// Draws a rank.
+    /// Draws a rank, with 0 as the most frequent one.
     pub fn draw(&self, random: &mut Random) -> u64 {
         loop {
             let u = self.h_n + random.unit() * (self.h_x1 - self.h_n);

@@ -122,7 +122,9 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::WarmUpCut,
                 text!(
-                    "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer {TIME} warms up longer)",
+                    "spans from {label} on were only partly warmed up, because a pass was cut off after \
+                     {time}: a cache of that size may appear smaller than it is (a longer {TIME} warms up \
+                     longer)",
                     "{label} 以降の範囲は一部しか温められませんでした(1 周を {time}で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)";
                     time
                 ),
@@ -141,7 +143,7 @@ impl<G: Ground> Session<'_, G> {
                 let what = fallback(phrase);
                 self.context.notice_once(
                     NoticeKind::EngineFallback,
-                    text!("the engine goes without: {what}", "エンジンの機能が一部使えません: {what}"; what),
+                    text!("engine feature unavailable: {what}", "エンジンの機能が一部使えません: {what}"; what),
                 )?;
             }
             if let Some(kept) = &mut self.kept {
@@ -164,8 +166,9 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::GeneratorBound,
                 text!(
-                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more {THREADS} can show it)",
-                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません({THREADS} を増やすと確かめられます)"
+                    "kurabe itself was the bottleneck in {label} {word}: the storage may be faster (try \
+                     more {THREADS})",
+                    "{label} では kurabe 自身がボトルネックでした。ストレージはもっと速い可能性があります({THREADS} を増やすと確かめられます)"
                 ),
             )?;
         }
@@ -175,7 +178,8 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice(
                 NoticeKind::Other,
                 text!(
-                    "{label} {word}: the device did not keep up with the rate; {unserved} operations were due and not issued, {done} were done",
+                    "{label} {word}: the device did not keep up with the rate; {unserved} due operations \
+                     were not issued, {done} were completed",
                     "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
                 ),
             )?;

@@ -91,10 +91,7 @@ impl<G: Ground> Session<'_, G> {
         }
         let label = &ongoing.task.label;
         self.context.emit(Event::Preparing {
-            what: text!(
-                "looking from when on {label} is steady",
-                "{label} が安定するまでの時間を調べています"
-            ),
+            what: text!("waiting until {label} is steady", "{label} が安定するまでの時間を調べています"),
         })?;
         self.ground.flush(&mut self.context)?;
         let (mut length_ns, mut course, mut interval_ns) = (least_ns, Vec::new(), 0);

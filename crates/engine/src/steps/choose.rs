@@ -39,7 +39,7 @@ impl ChosenIssue {
         // pread and pwrite can only sleep.
         self.issue = Issue { engine: Engine::Threads, wait: WaitMode::Sleep, ..self.issue };
         self.reason = text!(
-            "pread/pwrite as on the other targets, so that all are measured alike",
+            "pread/pwrite as on the other targets, so that all are measured in the same way",
             "条件を揃えるため、ほかの対象と同じ pread/pwrite を使います"
         );
     }
@@ -47,7 +47,6 @@ impl ChosenIssue {
 
 /// Rounds of the comparison.
 const ROUNDS: u32 = 3;
-/// Operations per round.
 const ROUND_OPERATIONS: u64 = 48;
 /// Time limit of a round in ns.
 const ROUND_TIME_NS: u64 = 40_000_000;
@@ -101,13 +100,13 @@ impl Chooser {
             _ if workload.trims.is_some() => by(
                 Engine::Threads,
                 text!(
-                    "discards are calls, one for each thread at a time",
+                    "discards are system calls, one at a time per thread",
                     "破棄(TRIM)はスレッドごとの呼び出しで行います"
                 ),
             ),
             _ if workload.sync.page_range_flags.is_some() => by(
                 Engine::Threads,
-                text!("sync_file_range is a call", "sync_file_range はシステムコールで行います"),
+                text!("sync_file_range is a system call", "sync_file_range はシステムコールで行います"),
             ),
             EngineChoice::Fixed(Engine::Mmap) if target.facts().direct => return Err(mapped_directly()),
             EngineChoice::Fixed(engine) => by(engine, text!("asked for", "指定による")),
@@ -146,7 +145,7 @@ impl Chooser {
         let one_at_a_time = workload.iodepth == 1 && wished.wait == WaitMode::Sleep;
         let (engine, reason) = match &probe {
             Probe::NoRing(why) => {
-                (Engine::Threads, text!("there is no io_uring here: {why}", "io_uring が使えません: {why}"))
+                (Engine::Threads, text!("io_uring is not available: {why}", "io_uring が使えません: {why}"))
             }
             Probe::Detour { uring_ns, threads_ns, workers } => {
                 (Engine::Threads, tell_detour(*uring_ns, *threads_ns, *workers))
@@ -155,14 +154,14 @@ impl Chooser {
                 let (uring, threads) = (latency_ns(*uring_ns), latency_ns(*threads_ns));
                 if one_at_a_time {
                     let reason = text!(
-                        "one operation in flight: pread/pwrite is the shortest way ({threads}; io_uring {uring})",
-                        "同時に 1 操作なら pread/pwrite が最短です({threads}。io_uring は {uring})"
+                        "one operation in flight: pread/pwrite has the least overhead ({threads}; io_uring {uring})",
+                        "同時に 1 操作なら pread/pwrite のオーバーヘッドが最小です({threads}。io_uring は {uring})"
                     );
                     (Engine::Threads, reason)
                 } else {
                     let reason = text!(
-                        "io_uring reaches the storage without a detour ({uring}; pread/pwrite {threads})",
-                        "io_uring が回り道なしでストレージに届きます({uring}。pread/pwrite は {threads})"
+                        "io_uring issues operations directly, without kernel workers ({uring}; pread/pwrite {threads})",
+                        "io_uring がカーネルワーカーを経由せずに発行します({uring}。pread/pwrite は {threads})"
                     );
                     (Engine::Uring, reason)
                 }
@@ -206,20 +205,21 @@ impl Chooser {
 
 fn mapped_directly() -> Error {
     ErrorKind::Usage
-        .error(text!("a mapping is in the page cache", "mmap はページキャッシュを通ります"))
-        .remedy(text!("use {BUFFERED} with it", "{BUFFERED} を付けてください"))
+        .error(text!("mmap uses the page cache", "mmap はページキャッシュを通ります"))
+        .remedy(text!("add {BUFFERED}", "{BUFFERED} を付けてください"))
 }
 
 fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {
     let (uring, threads) = (latency_ns(uring_ns), latency_ns(threads_ns));
     if workers == 0 {
         return text!(
-            "io_uring takes a detour here: {uring} for an operation, against {threads} with pread/pwrite",
-            "ここでは io_uring が遠回りになります(1 操作 {uring}、pread/pwrite なら {threads})"
+            "io_uring is slower here: {uring} per operation, {threads} with pread/pwrite",
+            "ここでは io_uring のほうが遅くなります(1 操作 {uring}、pread/pwrite なら {threads})"
         );
     }
     text!(
-        "io_uring hands operations to kernel workers here ({workers} seen): {uring} each, against {threads} with pread/pwrite",
+        "io_uring passes operations to kernel workers here ({workers} seen): {uring} per operation, \
+         {threads} with pread/pwrite",
         "ここでは io_uring が操作をカーネルワーカーに回します({workers} 本を確認。1 操作 {uring}、pread/pwrite なら {threads})"
     )
 }

@@ -138,11 +138,12 @@ fn dropped_text(cold: Cold) -> Text {
             "各回の前にページキャッシュを破棄します"
         ),
         Cold::Part => text!(
-            "before every part of a copy everything is written back and the page cache is dropped",
+            "before each part of a copy, all dirty data is written back and the page cache is dropped",
             "コピーの各測定の前に、未書き込みのデータを書き出し、ページキャッシュを破棄します"
         ),
         Cold::Command => text!(
-            "before every timed command everything is written back, and cached contents, directories and inodes are dropped",
+            "before each timed command, all dirty data is written back, and cached contents, directories \
+             and inodes are dropped",
             "毎回コマンドの前に、未書き込みのデータをすべて書き出し、キャッシュ(内容、ディレクトリ、inode)を破棄します"
         ),
     }
@@ -151,18 +152,20 @@ fn dropped_text(cold: Cold) -> Text {
 fn forgotten_text(error: &io::Error, cold: Cold) -> Text {
     match cold {
         Cold::Repetition | Cold::Part => text!(
-            "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
+            "dropping the page cache is not allowed ({error}); posix_fadvise drops the file's pages instead",
             "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
         ),
         Cold::Command => text!(
-            "dropping the caches is not allowed ({error}); posix_fadvise forgets the files' contents instead, but directories and inodes stay in memory: as root it is colder",
-            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だけを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
+            "dropping the caches is not allowed ({error}); posix_fadvise drops the files' contents \
+             instead, but directories and inodes stay in memory (run as root to drop them)",
+            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だ\
+             けを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
         ),
     }
 }
 
 fn cannot_write_back(error: &io::Error) -> Error {
-    Error::os(text!("cannot write the page cache back", "ページキャッシュを書き戻せません"), error)
+    Error::os(text!("cannot write back the page cache", "ページキャッシュを書き戻せません"), error)
 }
 
 /// Writes back all dirty data on the file system of a file.

@@ -41,7 +41,8 @@ impl Real<'_> {
             context.notice_once(
                 NoticeKind::Other,
                 text!(
-                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
+                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) \
+                     and not as root",
                     "ディレクトリの所有者がユーザー {uid} なので、プログラムは root ではなくそのユーザー(グループ {gid})として実行します"
                 ),
             )?;
@@ -139,8 +140,8 @@ fn cannot_open(error: &std::io::Error) -> Error {
 pub(crate) fn no_folder() -> Error {
     ErrorKind::Unsupported
         .error(text!(
-            "a profile whose steps have files of their own can have no step that needs a test file",
+            "steps with their own files cannot be combined with steps that need a test file in one profile",
             "専用のファイルを使うステップと、テストファイルを使うステップは、1 つのプロファイルに混ぜられません"
         ))
-        .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
+        .remedy(text!("split it into two profiles", "プロファイルを 2 つに分けてください"))
 }

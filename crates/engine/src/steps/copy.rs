@@ -112,7 +112,7 @@ impl Real<'_> {
         if matches!(work.place, CopyDestination::Within(_)) {
             context.emit(Event::Preparing {
                 what: text!(
-                    "writing {size}, the half of the target that is copied",
+                    "writing {size}, the half of the target to be copied",
                     "コピー元になる対象の前半 {size} を書き込み"
                 ),
             })?;
@@ -134,7 +134,7 @@ impl Real<'_> {
             .map(|part| self.repeat_part(context, *part, step, work, attempt))
             .collect::<Result<Vec<_>>>()?;
         let reason = text!(
-            "a copy is ordinary read and write calls, one after the other",
+            "copies use ordinary read and write calls, one at a time",
             "コピーは通常の read と write を 1 つずつ行います"
         );
         let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
@@ -294,13 +294,13 @@ fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
     let (size, margin, free) = (format_bytes(size_bytes), format_bytes(margin), format_bytes(available));
     let fits = available.saturating_sub(MEMORY_MARGIN_BYTES) / 10 * 8 / MIB;
     let what = text!(
-        "the copy needs {size} of memory and {margin} beside it, but only {free} can be had",
+        "the copy needs {size} of memory plus {margin}, but only {free} is available",
         "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {free} です"
     );
     Err(ErrorKind::Unsupported.error(what).remedy(match fits {
         0 => text!("close other programs", "ほかのプログラムを終了してください"),
         _ => text!(
-            "ask for less: {SIZE} {fits}m, or close other programs",
+            "use a smaller size ({SIZE} {fits}m), or close other programs",
             "{SIZE} {fits}m のように小さくするか、ほかのプログラムを終了してください"
         ),
     }))
@@ -313,7 +313,7 @@ fn no_memory(error: &std::io::Error) -> Error {
 fn too_small(span_bytes: u64) -> Error {
     let span = format_bytes(span_bytes);
     ErrorKind::Target
-        .error(text!("{span} is too little to be copied", "{span} は小さすぎてコピーを測れません"))
+        .error(text!("{span} is too small for a copy test", "{span} は小さすぎてコピーを測れません"))
         .remedy(text!("choose a larger {SIZE}", "{SIZE} を大きくしてください"))
 }
 

@@ -201,7 +201,7 @@ fn ended(kind: OpKind, offset_bytes: u64) -> Error {
             "コピー元が {offset_bytes} バイトで終わっています"
         ),
         _ => text!(
-            "nothing more can be written to the copy at byte {offset_bytes}",
+            "the copy accepts no more data at byte {offset_bytes}",
             "コピー先の {offset_bytes} バイト以降に書き込めません"
         ),
     };

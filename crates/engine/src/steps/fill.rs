@@ -83,7 +83,8 @@ impl Real<'_> {
             context.notice(
                 NoticeKind::SizeCut,
                 text!(
-                    "the test file is {}, not {}: writing all of it would have taken too long ({SIZE} sets it)",
+                    "the test file is {} instead of {}, because writing it completely would have taken \
+                     too long (set the size with {SIZE})",
                     "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました({SIZE} で指定できます)",
                     format_bytes(written_bytes),
                     format_bytes(asked_bytes)

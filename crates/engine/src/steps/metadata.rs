@@ -81,7 +81,7 @@ impl Real<'_> {
             Error::os(text!("cannot remove the files of the step", "ステップのファイルを消せません"), &error)
         })?;
         let reason = text!(
-            "names of files are ordinary calls, one after the other in each thread",
+            "file-name operations use ordinary system calls, one at a time per thread",
             "ファイル名の操作は、スレッドごとに通常のシステムコールを 1 つずつ行います"
         );
         let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
@@ -338,13 +338,13 @@ fn of_the_first(company: &dyn Company) -> Result<Folder> {
 }
 
 fn cannot_make(error: &io::Error) -> Error {
-    Error::os(text!("cannot make the folders of the step", "ステップのフォルダーを作れません"), error)
+    Error::os(text!("cannot create the folders of the step", "ステップのフォルダーを作れません"), error)
 }
 
 fn refused(part: MetadataPart, name: &OsStr, error: &io::Error) -> Error {
     let (part, name) = (part.word(), name.display());
     Error::os(
-        text!("cannot do `{part}` to the file {name}", "ファイル {name} の `{part}` に失敗しました"),
+        text!("`{part}` failed on the file {name}", "ファイル {name} の `{part}` に失敗しました"),
         error,
     )
 }

@@ -205,7 +205,7 @@ impl Real<'_> {
         let stays = matches!(target.facts().kind, TargetKind::File | TargetKind::BlockDevice);
         if !stays && !target.reads_back() {
             return Err(ErrorKind::Usage.error(text!(
-                "{VERIFY} needs a target that is there afterwards, and a test file is removed",
+                "{VERIFY} needs a target that still exists afterwards, but a test file is removed",
                 "{VERIFY} には測定後も残る対象が必要です(テストファイルは消えます)"
             ))
             .remedy(text!(
@@ -220,11 +220,11 @@ impl Real<'_> {
             None => Ok(()),
             Some(Task { label, .. }) => Err(ErrorKind::Usage
                 .error(text!(
-                    "{label} writes in its own way, which cannot be verified",
+                    "{label} writes data that cannot be verified",
                     "{label} は独自の方法で書き込むため、検証できません"
                 ))
                 .remedy(text!(
-                    "verify reads and writes that kurabe issues itself: {RW} randwrite, or {REPLAY} FILE",
+                    "verify I/O that kurabe issues itself: {RW} randwrite, or {REPLAY} FILE",
                     "検証できるのは kurabe 自身の読み書きです({RW} randwrite、{REPLAY} ファイル)"
                 ))),
         }

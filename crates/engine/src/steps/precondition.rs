@@ -18,7 +18,8 @@ pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) 
         return context.notice(
             NoticeKind::WritesLeftOut,
             text!(
-                "the preconditioning is left out, because the target may not be written: a fresh device is faster than a used one",
+                "preconditioning was skipped, because writing to the target is not allowed: a fresh \
+                 device is faster than a used one",
                 "書き込めない対象のため、事前の書き込み(プレコンディショニング)を省きました。新品同様のデバイスは使用後より速く出ます"
             ),
         );

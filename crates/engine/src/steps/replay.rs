@@ -86,7 +86,7 @@ impl Context<'_> {
         if attempt.number == 0 {
             let how = writes_left_out(facts.kind);
             let text = text!(
-                "of the trace only the reads are done: {how}",
+                "only the reads of the trace are replayed: {how}",
                 "トレースのうち読み出しだけを再生します。{how}";
                 how
             );
@@ -97,7 +97,7 @@ impl Context<'_> {
         if reads.operations.is_empty() {
             return Err(ErrorKind::Refused
                 .error(text!(
-                    "the trace only writes, and the target may not be written",
+                    "the trace contains only writes, but writing to the target is not allowed",
                     "トレースは書き込みだけで、対象には書き込めません"
                 ))
                 .remedy(writes_left_out(facts.kind)));

@@ -172,7 +172,6 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// A completed operation.
 #[derive(Debug)]
 struct Timed {
     bytes: u32,
@@ -375,7 +374,6 @@ pub(crate) fn sample_accesses<D: Device>(
     Ok(track)
 }
 
-/// A sampling step.
 pub(crate) enum Sampling<'a> {
     /// Samples spread over the target.
     Positions(&'a PositionalStep),
@@ -407,12 +405,12 @@ impl Sampling<'_> {
     fn reason(&self) -> Text {
         match self {
             Self::Positions(_) => text!(
-                "one operation at a time, each handed to the kernel whole: pread/pwrite",
+                "one operation at a time, each passed to the kernel in one call: pread/pwrite",
                 "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
             ),
             Self::Accesses(_) => text!(
-                "one operation at a time: pread/pwrite is the shortest way",
-                "1 操作ずつなら pread/pwrite が最短です"
+                "one operation at a time: pread/pwrite has the least overhead",
+                "1 操作ずつなら pread/pwrite のオーバーヘッドが最小です"
             ),
         }
     }

@@ -14,13 +14,13 @@ impl Real<'_> {
         let Some(devices) = &self.traced else { return Ok(()) };
         let reason = if devices.is_empty() {
             text!(
-                "nothing is traced ({TRACE}): there is no block device under the target",
+                "{TRACE} has no effect: the target has no block device under it",
                 "対象の下にブロックデバイスがないため、トレースしません({TRACE})"
             )
         } else if !self.target.facts().direct {
             text!(
-                "nothing is traced ({TRACE}): through the page cache the requests are not those of the operations; {DIRECT} \
-                 goes around it",
+                "{TRACE} has no effect: requests through the page cache do not correspond to operations; \
+                 bypass it with {DIRECT}",
                 "ページキャッシュ経由では要求と操作が対応しないため、トレースしません({TRACE})。{DIRECT} を付けると避けられます"
             )
         } else {

@@ -96,7 +96,7 @@ impl Context<'_> {
 
     fn show_writing_back(&mut self) -> Result<()> {
         let what = text!(
-            "writing back: waiting until what was written through the page cache is on the target",
+            "writing back: waiting until buffered writes have reached the target",
             "書き戻し中: ページキャッシュ経由で書き込んだデータが対象に届くのを待っています"
         );
         self.emit(Event::Preparing { what })
@@ -153,7 +153,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 fn not_stored(error: &io::Error) -> Error {
     let what = text!(
-        "the target failed to store what was written through the page cache",
+        "the target failed to store buffered writes",
         "ページキャッシュ経由で書き込んだデータを、対象が保存できませんでした"
     );
     target_error(what, error)

@@ -28,7 +28,7 @@ impl OthersFile {
         if !is_regular || looked.facts.st_ino != self.inode {
             let path = shown::path(&self.path);
             return Err(ErrorKind::Refused.error(text!(
-                "{path} is not the file that another rank made: do all see the same storage?",
+                "{path} is not the file that another rank created; check that all hosts see the same storage",
                 "{path} は別のランクが作ったファイルではありません。すべてのホストから同じストレージが見えているか確認してください"
             )));
         }

@@ -137,21 +137,21 @@ impl HeldFile {
         let path = self.path();
         let path = shown::path(path);
         let facts = rustix::fs::fstat(&self.file).map_err(|error| {
-            Error::os(text!("cannot look at {path}", "{path} を調べられません"), &error.into())
+            Error::os(text!("cannot examine {path}", "{path} を調べられません"), &error.into())
         })?;
         let what = match (self.rules, facts.st_nlink) {
             (Invariant::OneName | Invariant::Named, 0) => text!(
-                "{path} was removed or replaced while it was measured",
+                "{path} was removed or replaced during the run",
                 "測定中に {path} が削除されたか、別のファイルに置き換わりました"
             ),
             (Invariant::OneName, names @ 2..) => text!(
-                "{path} was given a second name (hard link) while it was measured: it has {names}",
+                "a hard link to {path} was created during the run: it has {names} names",
                 "測定中に {path} へ別の名前(ハードリンク)が付けられました(名前は {names} 個)"
             ),
             _ => return Ok(()),
         };
         Err(ErrorKind::Target.error(what).remedy(text!(
-            "leave it alone while it is measured, and measure again",
+            "do not touch it during the run, and measure again",
             "測定中はこのファイルに触らず、もう一度測ってください"
         )))
     }
@@ -175,7 +175,7 @@ fn reopen(held: BorrowedFd<'_>, folder: &Folder, name: &OsStr, how: OpenHow) -> 
     let key =
         |facts: &Stat| (FileIdentity::from(facts), facts.st_rdev, FileType::from_raw_mode(facts.st_mode));
     if key(&rustix::fs::fstat(held)?) != key(&rustix::fs::fstat(&file)?) {
-        return Err(io::Error::other("something else has its name now"));
+        return Err(io::Error::other("another file has its name now"));
     }
     Ok(file)
 }

@@ -19,7 +19,7 @@ pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> R
         return Err(error);
     }
     Err(error.remedy(text!(
-        "if nothing uses it any more, take the signature off with wipefs, or measure a directory on it instead",
+        "if it is no longer in use, remove the signature with wipefs, or measure a directory on it instead",
         "もう使われていないなら wipefs で署名を消すか、その上のディレクトリを測ってください"
     )))
 }
@@ -36,7 +36,7 @@ pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
     let shown = shown::path(shown);
     Err(ErrorKind::Refused
         .error(text!(
-            "refusing to measure {shown}: kurabe itself has it open, as its store or as another target",
+            "refusing to measure {shown}: kurabe itself uses it, as its store or as another target",
             "{shown} は kurabe 自身が結果の保存先またはほかの対象として使用中のため測定しません"
         ))
         .remedy(text!("name another file or a directory", "別のファイルかディレクトリを指定してください")))
@@ -62,8 +62,8 @@ pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
     );
     ErrorKind::Refused.error(what).remedy(match kind {
         TargetKind::File => text!(
-            "end or release what uses it first, or measure another file or a directory",
-            "先に使用しているものを終了・解除するか、別のファイルかディレクトリを測ってください"
+            "stop the processes that use it first, or measure another file or a directory",
+            "先に使用中のプロセスを終了するか、別のファイルかディレクトリを測ってください"
         ),
         _ => text!(
             "unmount or release it first, or measure a directory on it instead",

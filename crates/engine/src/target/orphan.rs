@@ -286,7 +286,7 @@ impl Orphan<'_> {
 fn cannot(path: &Path, error: &io::Error) -> Error {
     Error::os(
         text!(
-            "cannot remove {}, which an earlier run left behind",
+            "cannot remove {}, left behind by an earlier run",
             "以前の測定が残した {} を消せません",
             shown::path(path)
         ),

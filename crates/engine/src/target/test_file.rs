@@ -169,7 +169,7 @@ impl Scratch {
             path: path.clone(),
             is_in_place: true,
             error: Error::os(text!("cannot remove {shown}", "{shown} を消せません"), error).remedy(text!(
-                "a later start of kurabe removes it, as soon as that works",
+                "kurabe removes it at a later start, when that is possible",
                 "削除できるようになれば、以後の kurabe の起動時に削除します"
             )),
         };
@@ -202,10 +202,10 @@ fn moved(path: &Path, now: &Path) -> Error {
     let (path, now) = (path.display(), now.display());
     ErrorKind::Target
         .error(text!(
-            "{path} was moved away while it was used, so it is not removed",
+            "{path} was moved while in use, so it was not removed",
             "使用中に {path} が移動されたため、削除していません"
         ))
-        .remedy(text!("remove it where it is now: {now}", "現在の場所から削除してください: {now}"))
+        .remedy(text!("remove it from its current location: {now}", "現在の場所から削除してください: {now}"))
 }
 
 /// A test file or its copy. Removed on drop.
@@ -228,7 +228,10 @@ impl TestFile {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
             let path = path.display();
-            Error::os(text!("cannot make the test file {path}", "テストファイル {path} を作れません"), &error)
+            Error::os(
+                text!("cannot create the test file {path}", "テストファイル {path} を作れません"),
+                &error,
+            )
         };
         let held = HeldFile::create(&scratch.folder, name).map_err(cannot)?;
         scratch.note(name, held.file()).map_err(cannot)?;
@@ -293,7 +296,7 @@ impl Container {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
             let path = path.display();
-            Error::os(text!("cannot make the folder {path}", "フォルダー {path} を作れません"), &error)
+            Error::os(text!("cannot create the folder {path}", "フォルダー {path} を作れません"), &error)
         };
         let folder = scratch.folder.make(name).map_err(cannot)?;
         scratch.note(name, &folder).map_err(cannot)?;

@@ -86,13 +86,13 @@ impl ImageCheck {
         let written = format_bytes(self.written_bytes);
         let text = match self.is_sound() {
             true => text!(
-                "{written} were read back and hold what was written to them",
+                "{written} were read back, and all of them contain the written data",
                 "{written} を読み戻し、すべて書いたとおりでした"
             ),
             false => {
                 let faulty = format_bytes(self.fault_bytes.values().sum());
                 text!(
-                    "of {written} that were read back, {faulty} do not hold what was written to them",
+                    "of {written} that were read back, {faulty} do not contain the written data",
                     "読み戻した {written} のうち {faulty} が、書いた内容と違います"
                 )
             }

@@ -117,11 +117,12 @@ impl Stamping {
         if !is_whole(op.offset_bytes) || !is_whole(u64::from(op.length_bytes)) {
             let (offset, length) = (op.offset_bytes, op.length_bytes);
             return Err(ErrorKind::Usage.error(text!(
-                "a write of {length} bytes at offset {offset} cannot be verified: it is no whole sectors of {SECTOR_BYTES} bytes",
+                "a write of {length} bytes at offset {offset} cannot be verified: it does not consist of \
+                 whole {SECTOR_BYTES}-byte sectors",
                 "オフセット {offset} への {length} バイトの書き込みは検証できません({SECTOR_BYTES} バイトのセクター単位ではありません)"
             ))
             .remedy(text!(
-                "choose block sizes and offsets that are multiples of {SECTOR_BYTES}, or leave out {VERIFY}",
+                "choose block sizes and offsets that are multiples of {SECTOR_BYTES}, or remove {VERIFY}",
                 "ブロックサイズとオフセットを {SECTOR_BYTES} の倍数にするか、{VERIFY} を外してください"
             )));
         }

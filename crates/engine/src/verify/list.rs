@@ -80,7 +80,7 @@ impl WriteList {
         let broken = |line: usize| {
             ErrorKind::Import
                 .error(text!(
-                    "{name} is no list of writes (line {line})",
+                    "{name} is not a list of writes (line {line})",
                     "{name} は書き込みの一覧ではありません({line} 行目)"
                 ))
                 .remedy(text!(

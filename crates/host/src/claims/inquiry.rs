@@ -327,7 +327,7 @@ fn push(claims: &mut Vec<Claim>, claim: Claim) {
 fn cannot_follow(hidden: &Loop) -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
-        format!("what {} stands on cannot be seen", hidden.block.name),
+        format!("the devices under {} are not visible", hidden.block.name),
     )
 }
 

@@ -208,7 +208,7 @@ fn a_loop_device_on_a_partition_is_a_holder() {
     let fake = machine();
     fake.disk("virtual/block/loop3", "7:3");
     fake.file("sys/devices/virtual/block/loop3/loop/backing_file", "/dev/sda1\n");
-    assert_eq!(ask(&fake, "sda"), ["sda1: loop device loop3 stands on it"]);
+    assert_eq!(ask(&fake, "sda"), ["sda1: used by loop device loop3"]);
     assert!(ask(&fake, "loop3").is_empty(), "a loop device does not hold itself");
     fake.mounts("30 27 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
     assert_eq!(ask(&fake, "loop3"), ["sda1: mounted on /mnt"], "it would write to a mounted partition");
@@ -247,11 +247,11 @@ fn loop_devices_over_two_names_of_one_file_share_their_holders() {
 fn loop_devices_on_one_another_are_followed_to_the_bottom_and_to_the_top() {
     let fake = with_loops(&[("loop0", "/srv/x"), ("loop1", "/dev/loop0"), ("loop2", "/dev/loop1")]);
     assert!(ask(&fake, "loop2").is_empty(), "none of them is used");
-    assert_eq!(ask(&fake, "loop0"), ["loop0: loop device loop1 stands on it"]);
+    assert_eq!(ask(&fake, "loop0"), ["loop0: used by loop device loop1"]);
     fake.mounts("30 27 7:0 / /mnt rw - ext4 /dev/loop0 rw\n");
     assert_eq!(ask(&fake, "loop2"), ["loop0: mounted on /mnt"]);
     let fake = with_loops(&[("loop0", "/srv/x#1"), ("loop1", "/dev/loop0"), ("loop2", "/srv/x#2")]);
-    assert_eq!(ask(&fake, "loop2"), ["loop0: loop device loop1 stands on it"]);
+    assert_eq!(ask(&fake, "loop2"), ["loop0: used by loop device loop1"]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_file_under_a_loop_device_is_held_and_so_is_whatever_uses_the_device() {
     let fake = with_loops(&[("loop0", "/srv/x#1"), ("loop1", "/dev/loop0")]);
     fake.mounts("30 27 7:1 / /mnt rw - ext4 /dev/loop1 rw\n");
     let claims = ask_about_file(&fake, "/srv/x#2", None).expect("an answer");
-    assert_eq!(claims, ["loop0: loop device loop1 stands on it", "loop device loop0 stands on it"]);
+    assert_eq!(claims, ["loop0: used by loop device loop1", "used by loop device loop0"]);
     assert!(ask_about_file(&fake, "/srv/y", Some(false)).expect("an answer").is_empty());
 }
 
@@ -329,7 +329,7 @@ fn what_cannot_be_seen_is_told_by_the_kernels_own_tables() {
     let fake = machine();
     assert_eq!(
         ask_about_file(&fake, "/srv/x", Some(true)).expect("an answer"),
-        ["open for writing in a program that cannot be seen from here, or in the kernel"]
+        ["open for writing in the kernel or in a program that is not visible from here"]
     );
     let object = OnTree { media: &FakeMedia::default(), roots: &fake.roots }.object(Path::new("/srv/x"));
     let Ok(Object::Inode(_, inode)) = object else { panic!("a file") };
@@ -348,7 +348,7 @@ fn the_store_that_this_process_has_open_is_held_by_itself() {
     fake.file("proc/4242/fdinfo/7", "flags:\t0100002\nlock:\t1: POSIX  ADVISORY  READ 4242 fe:00:1 0 EOF\n");
     assert_eq!(
         ask_about_file(&fake, "/srv/kurabe.db", Some(true)).expect("an answer"),
-        ["kurabe itself has it open, as its store or as another target"]
+        ["opened by kurabe itself, as its store or as another target"]
     );
 }
 
@@ -427,7 +427,7 @@ fn what_libblkid_alone_knows_counts_as_well() {
         ..FakeMedia::default()
     };
     assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), ["sda1: carries a signature of jbd"]);
-    assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty(), "content is no claim");
+    assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty(), "content is not a claim");
     assert_eq!(contents_of(&fake, &media, "sda").as_deref(), Some("(sda1: jbd, sda2: minix)"));
 }
 

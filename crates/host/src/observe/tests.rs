@@ -312,7 +312,8 @@ fn a_card_has_the_rate_of_its_lines() {
     fake.disk(&format!("{card}/block/mmcblk0"), "179:0");
     fake.directory("sys/bus/mmc");
     fake.link(&format!("sys/devices/{card}/subsystem"), "sys/bus/mmc");
-    let ios = "clock:\t\t50000000 Hz\nactual clock:\t41666667 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t7 (sd uhs DDR50)\n";
+    let ios = "clock:\t\t50000000 Hz\nactual clock:\t41666667 Hz\nbus width:\t2 (4 bits)\n\
+        timing spec:\t7 (sd uhs DDR50)\n";
     fake.files("sys/kernel/debug/mmc0", &[("ios", ios)]);
     fake.mounts("27 1 179:0 / / rw,relatime - ext4 /dev/mmcblk0 rw\n");
     let seen = see(&fake, "/work", (179, 0), &[]);
@@ -335,7 +336,7 @@ fn a_loop_device_tells_what_is_under_it() {
     );
     assert_eq!(seen.layers, ["loop0 (loop, /srv/x.img, direct)", "under loop0: ext4 on vda"]);
     let blind = see(&fake, "/mnt/f", (7, 0), &[]);
-    assert_eq!(blind.missing, ["what lies under loop0: its file cannot be seen from here"]);
+    assert_eq!(blind.missing, ["devices under loop0: its backing file is not visible from here"]);
 }
 
 #[test]

@@ -1,43 +1,45 @@
-//! Where DiskSim's disks keep their sectors, and how their arms move.
+//! Sector layout and seek curves of DiskSim's disks.
 //!
-//! Sources: DiskSim 4.0, diskmodel/layout_g1.c and layout_g1_load.c (zones, ways of sparing), mech_g1_seektime.c (seek
-//! curves).
+//! Sources: DiskSim 4.0, diskmodel/layout_g1.c and layout_g1_load.c (zones, sparing schemes),
+//! mech_g1_seektime.c (seek curves).
 
 use super::parse::{ParameterBlock, error_at};
 use kurabe_core::{Error, Result, text};
 
-/// Most regions of a zone that have spares of their own: a track of the largest of DiskSim's own disks is one of 36,386.
+/// Maximum number of regions of a zone that have their own spares. With a track as region, the largest
+/// of DiskSim's own disks has 36,386.
 const MOST_REGIONS: u64 = 100_000;
-/// Distances, in cylinders, between the points of a seek curve that is given as a formula: below the first number, and
-/// above it. The curve is straight beyond some hundred cylinders.
+/// Distances in cylinders between the points of a seek curve given as a formula: below the first
+/// number, and above it. Beyond some hundred cylinders the curve is straight.
 const CURVE_STEPS: (u64, u64, u64) = (3, 100, 25);
 
-/// Rows of a device file's `zones`, `zone_skews`, `slips` and `spares`.
+/// Rows of the tables `zones`, `zone_skews`, `slips` and `spares` of a device file.
 #[derive(Default)]
 pub(super) struct ZoneTables {
-    /// All that the zones reach.
+    /// Total number of cylinders.
     pub(super) cylinders: u64,
     pub(super) zones: Vec<Vec<f64>>,
     pub(super) skews: Vec<Vec<f64>>,
     pub(super) slips: Vec<Vec<f64>>,
     pub(super) spares: Vec<Vec<f64>>,
-    /// Whether a cylinder's heads are addressed to and fro.
+    /// Whether the heads of a cylinder are addressed in alternating directions.
     pub(super) serpentine: bool,
-    /// Whether that goes on from zone to zone.
+    /// Whether the alternation continues from zone to zone.
     pub(super) serpentine_over_zones: bool,
 }
 
-/// What DiskSim leaves out to replace what is bad.
+/// Sparing scheme of DiskSim.
 #[derive(Clone, Copy)]
 struct Sparing {
-    /// How many tracks have spares of their own; none is all of the zone.
+    /// Number of tracks that share spares. `None` if it is the whole zone.
     region_tracks: Option<u64>,
-    /// Whether whole tracks are bad and spare.
+    /// Whether whole tracks are defective and spare.
     of_tracks: bool,
     at_front: bool,
-    /// Whether what is bad uses up spares, and its place is not lost beyond them.
+    /// Whether defects consume spares, so that no capacity is lost until the spares are used up.
     uses_spares: bool,
-    /// Whether the tracks after a bad sector begin as much later, so that it costs no turn there.
+    /// Whether the tracks after a defective sector begin one sector later, so that the defect does not
+    /// cost a rotation there.
     turns_tracks: bool,
 }
 
@@ -70,10 +72,10 @@ pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
         let last = block.whole("Last cylinder number")?;
         let next = match zones.get(index + 1) {
             Some(next) => next.whole("First cylinder number")?,
-            // The last zone may end on the last cylinder, counted from 0 or from 1.
+            // The last zone can end on the last cylinder, counted from 0 or from 1.
             None => cylinders.max(last + 1),
         };
-        // Ways 0 and 7 have no spares in a zone.
+        // Schemes 0 and 7 have no spares in a zone.
         let spares = if matches!(scheme, 0 | 7) { 0 } else { block.whole("Number of spares")? };
         DiskSimZone::read(block, heads, (last, next), in_turns)?.lay_out(sparing, spares, &mut read)?;
         read.cylinders = next;
@@ -82,22 +84,22 @@ pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
 }
 
 fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
-    let what = text!("kurabe models `{key}` of {known} only", "`{key}` は {known} だけに対応しています");
+    let what = text!("kurabe supports only {known} for `{key}`", "`{key}` は {known} だけに対応しています");
     match block.word(key) {
         Ok((_, at)) => error_at(at, what),
         Err(error) => error,
     }
 }
 
-/// A stretch of sectors that hold no data: the first, counted with all sectors, and how many.
+/// A range of sectors without data: the first one, counting all sectors, and the length.
 type Gap = (u64, u64);
 
-/// A zone as it stands in the file.
+/// A zone as it appears in the file.
 struct DiskSimZone<'b> {
     block: &'b ParameterBlock,
     first: u64,
     last: u64,
-    /// Where the next zone begins: cylinders between the two hold nothing.
+    /// First cylinder of the next zone. The cylinders between the zones contain no data.
     next: u64,
     track: u64,
     heads: u64,
@@ -140,13 +142,13 @@ impl<'b> DiskSimZone<'b> {
 
     fn damaged(&self) -> Error {
         let what = text!(
-            "the zone's cylinders, tracks and spares do not fit together",
+            "the cylinders, tracks and spares of the zone are inconsistent",
             "このゾーンのシリンダー・トラック・予備領域が整合しません"
         );
         error_at(&self.block.at, what)
     }
 
-    /// What holds no data, in order.
+    /// Returns the ranges without data in ascending order.
     fn gaps(&self, sparing: Sparing, spares: u64) -> Vec<Gap> {
         let unit = if sparing.of_tracks { self.track } else { 1 };
         let all = (self.last + 1 - self.first) * self.heads * self.track;
@@ -159,7 +161,7 @@ impl<'b> DiskSimZone<'b> {
             let mut left = spares.saturating_mul(unit).min(region);
             loop {
                 let (from, until) = if sparing.at_front { (start + left, end) } else { (start, end - left) };
-                // What is bad among the spares uses none up.
+                // Defects among the spares do not consume spares.
                 let used = if sparing.uses_spares { bad_before(until) - bad_before(from) } else { 0 };
                 let fewer = spares.saturating_sub(used).saturating_mul(unit).min(left);
                 if fewer == left {
@@ -175,7 +177,7 @@ impl<'b> DiskSimZone<'b> {
         gaps
     }
 
-    /// Adds the zone; as several where its tracks begin later from a cylinder on.
+    /// Adds the zone, as several zones if its tracks begin later from some cylinder on.
     fn lay_out(&self, sparing: Sparing, spares: u64, tables: &mut ZoneTables) -> Result<()> {
         let cylinder = self.heads * self.track;
         let mut cuts = vec![0];
@@ -197,7 +199,7 @@ impl<'b> DiskSimZone<'b> {
                 angle + bad_before as f64 + *cut as f64 * ((self.heads - 1) as f64 * by_head + by_cylinder);
             let index = tables.zones.len() as f64;
             tables.zones.push(vec![(self.first + cut) as f64, self.track as f64]);
-            // The unused beginning is counted without what is left out of it.
+            // The unused start is counted without the defects in it.
             let front = if *cut == 0 { self.front } else { 0 };
             let (mut gone_in_front, mut gone, mut covered, mut rows) = (0, 0, 0, Vec::new());
             for (start, sectors) in here.iter().map(|(start, sectors)| (start - cut * cylinder, *sectors)) {
@@ -228,7 +230,7 @@ impl<'b> DiskSimZone<'b> {
 }
 
 impl ZoneTables {
-    /// Adds what is left out of a zone: what comes in equal steps as one row.
+    /// Adds the sectors that are left out of a zone. Ranges at equal distances become one row.
     fn leave_out(&mut self, zone: f64, mut rows: &[Gap]) {
         while let [(first, sectors), rest @ ..] = rows {
             let step = rest.first().map_or(0, |(next, _)| next - first);
@@ -249,7 +251,7 @@ impl ZoneTables {
     }
 }
 
-/// The seek table of a disk's mechanics, and where it is from.
+/// Returns the seek table of a disk's mechanics, and its source.
 pub(super) fn seek_table(
     mechanics: &ParameterBlock,
     cylinders: u64,
@@ -261,7 +263,7 @@ pub(super) fn seek_table(
         "extracted" => {
             let (curve, at) = mechanics.word("Full seek curve")?;
             let rows = measured(&beside(curve)?);
-            let damaged = || text!("{curve} holds no seek times", "{curve} にシーク時間がありません");
+            let damaged = || text!("{curve} contains no seek times", "{curve} にシーク時間がありません");
             rows.map(|rows| (rows, format!("{curve}: measured"))).ok_or_else(|| error_at(at, damaged()))
         }
         "hplplus10" => {
@@ -288,7 +290,7 @@ pub(super) fn seek_table(
         }
         _ => {
             let what = text!(
-                "kurabe models the seek types extracted and hplplus10 only",
+                "kurabe supports only the seek types extracted and hplplus10",
                 "シークの種類は extracted と hplplus10 だけに対応しています"
             );
             Err(error_at(at, what))
@@ -296,7 +298,8 @@ pub(super) fn seek_table(
     }
 }
 
-/// `Seek distances measured: 106`, then lines of a distance in cylinders and a time in ms. Distances rise.
+/// Parses `Seek distances measured: 106` and the lines with a distance in cylinders and a time in ms.
+/// Distances must ascend.
 fn measured(source: &str) -> Option<Vec<Vec<f64>>> {
     let rows: Option<Vec<Vec<f64>>> = source
         .lines()

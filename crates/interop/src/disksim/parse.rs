@@ -1,31 +1,31 @@
-//! The language of DiskSim's parameter files.
+//! Parser for DiskSim's parameter files.
 //!
-//! Format: DiskSim 4.0's libparam. A file holds blocks, `type name { key = value, … }`, and lines that put parts together
-//! (`instantiate`, `topology`), which are passed over. A key is any words before `=`; a value is a word, a list in
-//! brackets, a block, or `source FILE`, which stands for the block in another file. `#` begins a comment.
+//! Format: DiskSim 4.0's libparam. A file contains blocks, `type name { key = value, … }`, and lines
+//! that connect components (`instantiate`, `topology`), which are skipped. A key is any words before
+//! `=`. A value is a word, a list in brackets, a block, or `source FILE`, which refers to a block in
+//! another file. `#` begins a comment.
 
 use crate::import::place_of_line;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 
-/// How deep blocks and lists may stand in one another: DiskSim's own files need six.
+/// Maximum nesting depth of blocks and lists. DiskSim's own files need six.
 const DEEPEST: usize = 32;
-/// How many files may name one another: a whole system names its disk, and that its model.
+/// Maximum depth of references between files: a system names its disk, and the disk its model.
 const MOST_FILES: usize = 8;
 
-/// How the files are read that a file names.
+/// Reads the files that a file refers to.
 pub(super) type FilesBeside<'f> = &'f dyn Fn(&str) -> Result<String>;
 
-/// A block of parameters.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterBlock {
-    /// Such as `disksim_disk`.
+    /// Type of the block, such as `disksim_disk`.
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) entries: Vec<Assignment>,
     pub(super) at: Place,
 }
 
-/// `key = value`.
+/// An assignment `key = value`.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
     pub(super) key: String,
@@ -40,15 +40,15 @@ pub(super) enum ParameterValue {
     Block(ParameterBlock),
 }
 
-/// The error of what stands somewhere.
+/// Creates the error for a place in a file.
 pub(super) fn error_at(at: &Place, what: Text) -> Error {
     ErrorKind::Import.error(what).at(at.clone()).remedy(text!(
-        "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",
+        "give a DiskSim 4.0 parameter file, with the files that it names in the same folder",
         "DiskSim 4.0 が読めるパラメーターファイルを、そこから参照されるファイルと同じフォルダーに置いて指定してください"
     ))
 }
 
-/// The blocks of a file and of the files that it names.
+/// Returns the blocks of a file and of the files that it refers to.
 pub(super) fn blocks(name: &str, source: &str, files: FilesBeside<'_>) -> Result<Vec<ParameterBlock>> {
     ParvReader::new(name, source, files, 1).file()
 }
@@ -56,11 +56,11 @@ pub(super) fn blocks(name: &str, source: &str, files: FilesBeside<'_>) -> Result
 struct ParvReader<'s, 'f> {
     name: &'s str,
     lines: Vec<&'s str>,
-    /// Words and signs, with the number of their line from 0.
+    /// Words and signs, with their zero-based line numbers.
     tokens: Vec<(&'s str, usize)>,
     next: usize,
     files: FilesBeside<'f>,
-    /// How many files lead here.
+    /// Depth of references that lead to this file.
     opened: usize,
 }
 
@@ -105,7 +105,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         token.ok_or_else(|| self.fault(text!("the file ends too early", "ファイルが途中で終わっています")))
     }
 
-    /// The words before a sign.
+    /// Returns the words before a sign.
     fn words_before(&mut self, sign: &str, expected: &Text) -> Result<Vec<&'s str>> {
         let mut words = Vec::new();
         loop {
@@ -117,7 +117,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         }
     }
 
-    /// Items up to a sign, with or without commas between them.
+    /// Parses items up to a sign, with or without commas between them.
     fn items_before<T>(&mut self, sign: &str, item: impl Fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         loop {
@@ -148,7 +148,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         Ok(blocks)
     }
 
-    /// Passes over `instantiate [ a ] as b` and `topology kind name [ … ]`.
+    /// Skips `instantiate [ a ] as b` and `topology kind name [ … ]`.
     fn pass_over(&mut self) -> Result<()> {
         let word = self.take()?;
         while self.take()? != "[" {}
@@ -173,13 +173,13 @@ impl<'s, 'f> ParvReader<'s, 'f> {
 
     fn other_file(&self, file: &str) -> Result<Vec<ParameterBlock>> {
         if self.opened == MOST_FILES {
-            return Err(self.fault(text!("too many files name one another", "ファイルの参照が深すぎます")));
+            return Err(self.fault(text!("too many nested files", "ファイルの参照が深すぎます")));
         }
         let source = (self.files)(file)?;
         ParvReader::new(file, &source, self.files, self.opened + 1).file()
     }
 
-    /// `kind name { … }`, where the name may be missing.
+    /// Parses `kind name { … }`. The name is optional.
     fn block(&mut self, depth: usize) -> Result<ParameterBlock> {
         let at = self.at(self.next);
         let kind = self.take()?.to_owned();
@@ -198,9 +198,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
 
     fn value(&mut self, depth: usize) -> Result<ParameterValue> {
         if depth > DEEPEST {
-            return Err(
-                self.fault(text!("blocks stand too deep in one another", "ブロックの入れ子が深すぎます"))
-            );
+            return Err(self.fault(text!("blocks are nested too deeply", "ブロックの入れ子が深すぎます")));
         }
         match self.take()? {
             "[" => self.items_before("]", |reader| reader.value(depth + 1)).map(ParameterValue::List),
@@ -208,7 +206,9 @@ impl<'s, 'f> ParvReader<'s, 'f> {
                 let file = self.take()?;
                 match self.other_file(file)?.into_iter().next() {
                     Some(block) => Ok(ParameterValue::Block(block)),
-                    None => Err(self.fault(text!("{file} holds no block", "{file} にブロックがありません"))),
+                    None => {
+                        Err(self.fault(text!("{file} contains no block", "{file} にブロックがありません")))
+                    }
                 }
             }
             sign if sign.chars().all(is_sign) => {
@@ -224,7 +224,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
         }
     }
 
-    /// Whether `{` follows, or a name and `{`.
+    /// Returns whether `{`, or a name and `{`, follow.
     fn begins_block(&self) -> bool {
         let token = |ahead: usize| self.tokens.get(self.next + ahead).map(|(token, _)| *token);
         token(0) == Some("{")
@@ -238,7 +238,7 @@ fn is_sign(letter: char) -> bool {
 
 impl ParameterBlock {
     fn entry(&self, key: &str) -> Option<&Assignment> {
-        // What stands twice is taken as DiskSim takes it: the last.
+        // For a repeated key, DiskSim uses the last value.
         self.entries.iter().rev().find(|entry| entry.key == key)
     }
 
@@ -249,7 +249,7 @@ impl ParameterBlock {
         })
     }
 
-    /// A value that must be what is asked for.
+    /// Returns a value of the expected kind.
     fn get<'b, T>(
         &'b self,
         key: &str,
@@ -260,27 +260,27 @@ impl ParameterBlock {
         of(&entry.value).ok_or_else(|| entry.wrong(expected))
     }
 
-    /// A number that is finite and not below 0.
+    /// Returns a finite number of 0 or more.
     pub(super) fn number(&self, key: &str) -> Result<f64> {
         self.require(key)?.number()
     }
 
-    /// A number that is finite.
+    /// Returns a finite number.
     pub(super) fn signed(&self, key: &str) -> Result<f64> {
         self.get(key, &text!("a number", "数"), ParameterValue::number)
     }
 
-    /// As [`Self::signed`]; another number if the key is not there.
+    /// Returns a finite number, or the default if the key is missing.
     pub(super) fn signed_or(&self, key: &str, otherwise: f64) -> Result<f64> {
         if self.entry(key).is_some() { self.signed(key) } else { Ok(otherwise) }
     }
 
-    /// As [`Self::number`]; another number if the key is not there.
+    /// Returns a finite number of 0 or more, or the default if the key is missing.
     pub(super) fn number_or(&self, key: &str, otherwise: f64) -> Result<f64> {
         self.entry(key).map_or(Ok(otherwise), Assignment::number)
     }
 
-    /// A whole number below 2^40, which no disk of DiskSim reaches.
+    /// Returns a whole number below 2^40, a limit that no disk of DiskSim reaches.
     pub(super) fn whole(&self, key: &str) -> Result<u64> {
         let number = self.number(key)?;
         let is_whole =
@@ -296,7 +296,7 @@ impl ParameterBlock {
         Ok((word, &self.require(key)?.at))
     }
 
-    /// Whether there is such a word under a key.
+    /// Returns whether a key has this word as its value.
     pub(super) fn is(&self, key: &str, word: &str) -> bool {
         self.word(key).is_ok_and(|(given, _)| given == word)
     }
@@ -305,13 +305,13 @@ impl ParameterBlock {
         self.get(key, &text!("a block", "ブロック"), ParameterValue::block)
     }
 
-    /// The blocks of a list.
+    /// Returns the blocks of a list.
     pub(super) fn blocks(&self, key: &str) -> Result<Vec<&Self>> {
         let expected = text!("a list of blocks", "ブロックのリスト");
         self.get(key, &expected, |value| value.items()?.iter().map(ParameterValue::block).collect())
     }
 
-    /// The numbers of a list.
+    /// Returns the numbers of a list.
     pub(super) fn numbers(&self, key: &str) -> Result<Vec<f64>> {
         let expected = text!("a list of numbers", "数のリスト");
         self.get(key, &expected, |value| value.items()?.iter().map(ParameterValue::number).collect())

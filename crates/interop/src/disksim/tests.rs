@@ -1,10 +1,10 @@
-//! A disk in DiskSim's language becomes a device file; what is damaged or not modelled is told with its line.
+//! Tests of the conversion of DiskSim disks. Damaged or unsupported parts are reported with their line.
 
 use super::*;
 use kurabe_core::Lang;
 use proptest::prelude::*;
 
-/// A system with its disk, as it stands in one file; the curve is in another.
+/// A system with its disk in one file. The seek curve is in another file.
 const SYSTEM: &str = include_str!("../../tests/fixtures/disksim/small.parv");
 const CURVE: &str = "Seek distances measured: 3\n1,\t0.50000\n2,\t0.75000\n99,\t9.00000\n";
 
@@ -12,7 +12,8 @@ fn beside(file: &str) -> Result<String> {
     if file == "small.seek" {
         Ok(CURVE.to_owned())
     } else {
-        Err(ErrorKind::Import.error(text!("{file} holds no disk", "{file} にディスクがありません")))
+        Err(ErrorKind::Import
+            .error(text!("{file} does not contain a DiskSim disk", "{file} にディスクがありません")))
     }
 }
 
@@ -27,7 +28,7 @@ fn refused(from: &str, to: &str) -> String {
     read_disksim("small.parv", &source, &beside).expect_err("refused").render(Lang::En)
 }
 
-/// The value of a parameter of the device file.
+/// Returns the value of a parameter of the device file.
 fn value(device: &DeviceFile, key: &str) -> String {
     let line = device.toml.lines().find(|line| line.starts_with(&format!("{key} = "))).unwrap_or_else(|| {
         panic!("{key} is missing:\n{}", device.toml);
@@ -45,7 +46,7 @@ fn a_disk_becomes_a_device_file() {
         ("cylinders", "100"),
         ("heads", "2"),
         ("zones", "[[0, 20], [60, 10]]"),
-        // The second zone ends a cylinder early, which is two tracks of ten.
+        // The second zone ends a cylinder early, which is two of ten tracks.
         ("zone_skews", "[[4, 5, 0, 40, 0], [2, 3, 1, 0, 20]]"),
         ("slips", "[[0, 60, 1], [0, 99, 1], [0, 2355, 3], [1, 7, 1], [1, 777, 2]]"),
         ("serpentine", "true"),
@@ -101,24 +102,26 @@ fn every_way_of_sparing_leaves_out_what_disksim_does() {
             if device.toml.contains(&format!("\n{key} = ")) { value(&device, key) } else { String::new() }
         })
     };
-    // Bad sectors alone.
+    // Only defective sectors.
     let [slips, spares, _, skews] = rows("7", &[]);
     assert_eq!((slips.as_str(), spares.as_str()), ("[[0, 60, 1], [0, 99, 1], [1, 7, 1]]", ""));
     assert_eq!(skews, "[[4, 5, 0, 40, 0], [2, 3, 1, 0, 20]]");
-    // Each ten cylinders of 40 sectors end with five spares, less those that bad ones used.
+    // Each ten cylinders of 40 sectors end with five spares, minus those that defects consumed.
     let [slips, spares, ..] = rows("8", &[]);
     assert_eq!(
         slips,
         "[[0, 60, 1], [0, 99, 1], [0, 355, 3], [1, 7, 1], [1, 197, 2], [1, 394, 3], [1, 591, 3]]"
     );
     assert_eq!(spares, "[[0, 750, 5, 395, 5]]");
-    // Of 120 and 78 tracks the last five and three; a bad track among the spares uses none of them up.
+    // Of 120 and 78 tracks, the last five and three are spare. A defective track among the spares
+    // consumes none.
     let tracks = "[[0, 1960, 20], [0, 2260, 80], [1, 70, 10], [1, 750, 20]]";
     assert_eq!(rows("1", &[])[0], tracks);
     assert_eq!(rows("1", &[("slips = [ 7 ]", "slips = [ 7, 77 ]")])[0], tracks);
-    // Spares of zones that bad sectors do not use up.
+    // Spares of zones that defects do not consume.
     assert_eq!(rows("10", &[])[0], "[[0, 60, 1], [0, 99, 1], [0, 2353, 5], [1, 7, 1], [1, 776, 3]]");
-    // Of each cylinder: the unused 40 sectors are a cylinder of 35, and 5. After a bad sector tracks begin a sector later.
+    // In each cylinder, the unused 40 sectors are a cylinder of 35, and 5. After a defective sector,
+    // tracks begin a sector later.
     let [slips, spares, zones, skews] = rows("2", &[]);
     assert_eq!(zones, "[[0, 20], [3, 20], [4, 20], [60, 10], [61, 10]]");
     assert_eq!(
@@ -127,10 +130,10 @@ fn every_way_of_sparing_leaves_out_what_disksim_does() {
     );
     assert_eq!(slips, "[[0, 30, 5], [0, 50, 1], [0, 65, 4], [1, 20, 1], [1, 35, 4], [3, 7, 1], [3, 17, 2]]");
     assert_eq!(spares, "[[2, 35, 5, 35, 56], [4, 17, 3, 17, 38]]");
-    // Of each track.
+    // In each track.
     let none = [("slips = [ 100, 140 ]", "slips = []"), ("slips = [ 7 ]", "slips = []")];
     assert_eq!(rows("3", &none)[1], "[[0, 5, 5, 15, 118], [1, 7, 3, 7, 78]]");
-    // At the beginning of each cylinder.
+    // At the start of each cylinder.
     assert_eq!(rows("5", &none)[1], "[[0, 30, 5, 35, 58], [1, 0, 3, 17, 39]]");
     assert_eq!(rows("0", &none)[..2], ["", ""]);
 }
@@ -185,7 +188,8 @@ fn what_a_disk_does_with_its_memory_and_its_bus_is_read() {
             .toml
             .contains("look_ahead_on_hits")
     );
-    // A write through the memory takes the bus again for its end; one that ends there does not.
+    // A write through the buffer reacquires the bus at its end; a write that ends in the buffer does
+    // not.
     let reselects = "Write completion overhead = 0.1, First reselect overhead = 0.25";
     assert_eq!(value(&plus(reselects), "write_end"), "\"0.1 ms\"");
     let through = read(&[("Fast write level = 2", &format!("Fast write level = 0, {reselects}"))]);
@@ -195,27 +199,27 @@ fn what_a_disk_does_with_its_memory_and_its_bus_is_read() {
 #[test]
 fn what_is_damaged_or_not_modelled_is_told_with_its_line() {
     for (from, to, words) in [
-        ("Seek type = extracted", "Seek type = linear", "extracted and hplplus10 only"),
-        ("Sparing scheme used = 9", "Sparing scheme used = 11", "`Sparing scheme used` of 0 – 10 only"),
-        ("mapping scheme = 1", "mapping scheme = 3", "`LBN-to-PBN mapping scheme` of 0, 1, 2 only"),
+        ("Seek type = extracted", "Seek type = linear", "only the seek types extracted and hplplus10"),
+        ("Sparing scheme used = 9", "Sparing scheme used = 11", "only 0 – 10 for `Sparing scheme used`"),
+        ("mapping scheme = 1", "mapping scheme = 3", "only 0, 1, 2 for `LBN-to-PBN mapping scheme`"),
         ("Number of cylinders = 100", "Number of cylinders = many", "is not a number that is not negative"),
         ("Number of cylinders = 100,", "", "has no `Number of cylinders`"),
-        ("Last cylinder number = 59", "Last cylinder number = 60", "do not fit together"),
-        ("cylinder number = 98", "cylinder number = 50", "do not fit together"),
-        ("small.seek", "other.seek", "other.seek holds no disk"),
+        ("Last cylinder number = 59", "Last cylinder number = 60", "are inconsistent"),
+        ("cylinder number = 98", "cylinder number = 50", "are inconsistent"),
+        ("small.seek", "other.seek", "other.seek does not contain a DiskSim disk"),
         ("dm_layout_g1 {", "dm_layout_g1 ]", "`key = value` is expected"),
         ("# end of the system", "{", "the file ends too early"),
     ] {
         let error = refused(from, to);
         assert!(error.contains(words), "{from}: {error}");
     }
-    assert!(refused("disksim_disk", "disksim_tape").contains("holds no disk"));
+    assert!(refused("disksim_disk", "disksim_tape").contains("does not contain a DiskSim disk"));
     let deep = format!("disksim_disk D {{ Model = {}", "[".repeat(100_000));
     let error = read_disksim("deep", &deep, &beside).expect_err("refused");
     assert!(error.render(Lang::En).contains("too deep"));
     let endless = |_: &str| Ok("source again".to_owned());
     let error = read_disksim("again", "source again", &endless).expect_err("refused");
-    assert!(error.render(Lang::En).contains("too many files"));
+    assert!(error.render(Lang::En).contains("too many nested files"));
 }
 
 proptest! {

@@ -1,9 +1,10 @@
-//! The text that people paste into forums, laid out as CrystalDiskMark 9 lays it out, and honest about whose it is.
+//! Text for forums in the layout of CrystalDiskMark 9, which names kurabe as the tool.
 //!
-//! The model: the heading names kurabe; result lines, sections and foot have CrystalDiskMark's form
-//! (hiyohiyo/CrystalDiskMark bf00fa6, `DiskMarkDlg.cpp`: `GetResultString`, `SaveText`), so that eyes and tools that
-//! know the one read the other. As there, IOPS are the rate divided by the block. A line `Statistic` is added, because
-//! only CrystalDiskMark's own is always the best run. Cells that its lines cannot tell are named in the comment.
+//! The model: the heading names kurabe. Result lines, sections and footer have CrystalDiskMark's format
+//! (hiyohiyo/CrystalDiskMark bf00fa6, `DiskMarkDlg.cpp`: `GetResultString`, `SaveText`), so that people
+//! and tools that know one can read the other. As in CrystalDiskMark, IOPS are the rate divided by the
+//! block size. A line `Statistic` is added, because only CrystalDiskMark always shows the best run.
+//! Cells that do not fit a result line are named in the comment.
 
 use super::facts::{of_model, one_line, printed, printed_mean_latency, single_block_bytes};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
@@ -16,25 +17,25 @@ use std::fmt::Write;
 
 const RULE: &str = "------------------------------------------------------------------------------";
 
-/// Writes one text after the other.
+/// Writes the texts of the runs one after the other.
 pub(super) fn write(records: &[RunRecord], lang: Lang) -> String {
     records.iter().map(|record| block(record, lang)).collect::<Vec<_>>().join("\n")
 }
 
-/// What a result line tells.
+/// Figures of a result line.
 struct ResultFigures {
     sequential: bool,
     block_kib: u64,
     iodepth: u32,
     threads: u32,
     rate_bytes_per_s: f64,
-    /// Operations per second as another tool printed them; CrystalDiskMark works them out from the rate.
+    /// Operations per second as printed by another tool. CrystalDiskMark computes them from the rate.
     printed_iops: Option<f64>,
     latency_ns: f64,
 }
 
 impl ResultFigures {
-    /// A cell as a result line; `None` if it does not fit one.
+    /// Returns a cell as a result line. `None` if it does not fit one.
     fn of(record: &RunRecord, cell: &Cell) -> Option<Self> {
         let line = match (&cell.workload, &cell.imported) {
             (Some(workload), _) => Self::of_workload(record, cell, workload)?,
@@ -49,7 +50,7 @@ impl ResultFigures {
             },
             (None, None) => return None,
         };
-        // CrystalDiskMark prints 0.000 for what was not run.
+        // CrystalDiskMark prints 0.000 for tests that were not run.
         (line.rate_bytes_per_s >= 500.0 && line.latency_ns.is_finite()).then_some(line)
     }
 
@@ -86,7 +87,7 @@ impl ResultFigures {
     }
 }
 
-/// Whole KiB.
+/// Returns a size in KiB, if it is a whole number.
 fn kib(bytes: u64) -> Option<u64> {
     (bytes > 0 && bytes.is_multiple_of(KIB)).then_some(bytes / KIB)
 }
@@ -138,7 +139,7 @@ fn block(record: &RunRecord, lang: Lang) -> String {
     out
 }
 
-/// Reads, then writes, then mixes of the same share together.
+/// Returns the cells in order: reads, then writes, then mixes with the same share together.
 fn in_order(record: &RunRecord) -> Vec<&Cell> {
     let mut cells: Vec<&Cell> = record.cells.iter().collect();
     cells.sort_by_key(|cell| {
@@ -207,7 +208,7 @@ fn foot(out: &mut String, record: &RunRecord, left_out: &[String], lang: Lang) {
     }
 }
 
-/// How the figures were made, if they all were made so.
+/// Returns the statistic, if all figures use the same one.
 fn statistic_of(record: &RunRecord) -> Option<&'static str> {
     if record.header.origin.is_none() {
         return Some(record.header.statistic().word());
@@ -224,7 +225,7 @@ fn statistic_of(record: &RunRecord) -> Option<&'static str> {
     words.all(|word| word == first).then_some(first)
 }
 
-/// `C: 87% (814/931GiB)`, with the target in place of the drive.
+/// Returns `C: 87% (814/931GiB)`, with the target instead of the drive.
 fn capacity(record: &RunRecord) -> Option<String> {
     let name: String = one_line(record.header.target_name()).replace(['[', ']'], "");
     let name = Some(name).filter(|name| !name.is_empty())?;
@@ -240,7 +241,7 @@ fn capacity(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// `5 sec`, `0.5 sec`.
+/// Formats a time, as in `5 sec` and `0.5 sec`.
 fn seconds(ns: u64) -> String {
     format!("{} sec", ns as f64 / 1e9)
 }

@@ -1,19 +1,21 @@
-//! A table for spreadsheets and scripts: CSV as in RFC 4180, with a header line and CRLF.
+//! CSV tables for spreadsheets and scripts, as in RFC 4180, with a header line and CRLF.
 //!
-//! The model: a line for every repetition of a measured cell, and one with `figure` in the column `repetition` for what
-//! they come to by the tool's statistic (mean latencies by that statistic too, each on its own; percentiles and maximum
-//! over all counted operations). A cell of another tool has the figure line alone. The profile's scores and ratios follow
-//! the cells, with `derived` as their measure. The column `source` tells measured, modelled and imported figures apart. All rows have the same columns, in
-//! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
+//! The model: a line for every repetition of a measured cell, and one with `figure` in the column
+//! `repetition` for the result by the tool's statistic. Mean latencies use that statistic as well, each
+//! separately; percentiles and maximum cover all counted operations. A cell of another tool has only
+//! the figure line. The profile's scores and ratios follow the cells, with `derived` as their measure.
+//! The column `source` distinguishes measured, modelled and imported figures. All rows have the same
+//! columns in base units. Unknown values are empty, never 0. The writer needs no library, because it
+//! only has to quote fields.
 
 use super::lines::{Line, figure_line, repetitions_of, score_lines};
 use super::tables::{ColumnOf, EXPORT_TABLES, ExportTable, TableColumn};
 use kurabe_core::{record::RunRecord, shown};
 
-/// A column of a table: its name, and what stands in it for a line.
+/// A column of a table: its name, and the function that returns its value for a line.
 pub type CsvColumn<L> = (&'static str, fn(&L) -> String);
 
-/// A table as RFC 4180 has it: a line of names, and one for each of these.
+/// Returns a table as in RFC 4180: a line of names, and one line for each item.
 pub fn csv_table<L>(columns: &[CsvColumn<L>], lines: impl IntoIterator<Item = L>) -> String {
     let line = |fields: Vec<String>| fields.join(",") + "\r\n";
     let mut out = line(columns.iter().map(|(name, _)| (*name).to_owned()).collect());
@@ -23,12 +25,11 @@ pub fn csv_table<L>(columns: &[CsvColumn<L>], lines: impl IntoIterator<Item = L>
     out
 }
 
-/// The columns: those of this name in the tables of repetitions, cells and runs, and which repetition it is.
+/// Columns: those with this name in the tables of repetitions, cells and runs, and the repetition.
 const COLUMNS: &str = "run_id,started_at,source,tool,target,device,profile,step,part,direction,block_bytes,iodepth,threads,\
     repetition,discarded,measure,statistic,rate_bytes_per_s,iops,access_time_ns,elapsed_ns,latency_ns_mean,latency_ns_p50,\
     latency_ns_p99,latency_ns_p999,latency_ns_max,bytes,operations,failed,derived";
 
-/// Writes the table.
 pub(super) fn write(records: &[RunRecord]) -> String {
     let [runs, cells, repetitions, ..] = &EXPORT_TABLES;
     let of_figures = columns(&[cells, runs]);
@@ -51,13 +52,13 @@ pub(super) fn write(records: &[RunRecord]) -> String {
     out
 }
 
-/// For each of the columns the first that these tables have.
+/// Returns the first column of each name in these tables.
 fn columns<'t>(tables: &[&'t ExportTable]) -> Vec<Option<&'t TableColumn>> {
     let column = |name| tables.iter().flat_map(|table| table.columns).find(|column| column.0 == name);
     COLUMNS.split(',').map(column).collect()
 }
 
-/// What stands in a column, in characters.
+/// Returns the value of a column as text.
 fn value(column: &TableColumn, line: &Line<'_>) -> Option<String> {
     match column.1 {
         ColumnOf::Words(words) => words(line),
@@ -67,14 +68,14 @@ fn value(column: &TableColumn, line: &Line<'_>) -> Option<String> {
     }
 }
 
-/// A number with at most three digits after the point, and none that say nothing.
+/// Formats a number with at most three decimals, without trailing zeros.
 fn decimal(value: f64) -> String {
     let words = format!("{value:.3}");
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A field as RFC 4180 has it, on one line. A field that a spreadsheet would take for a formula is led by an apostrophe: the
-/// words of a device or a label are not the reader's own.
+/// Quotes a field as in RFC 4180, on one line. A field that a spreadsheet would take for a formula gets
+/// a leading apostrophe, because names of devices and labels can come from other people.
 pub fn field(words: &str) -> String {
     let is_number = words.parse::<f64>().is_ok_and(f64::is_finite);
     let is_formula = !is_number && words.starts_with(['=', '+', '-', '@', '\t', '\r']);

@@ -1,10 +1,10 @@
-//! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
+//! Facts that all exports need from a record: statistics, devices, shapes of cells, printed figures.
 
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, profile::Step, shown, text, workload::Workload};
 
-/// Block size, operations in flight and threads, as far as they are known and one number each.
+/// Block size, operations in flight and threads, if they are known and each a single number.
 #[derive(Clone, Copy, Default)]
 pub(super) struct WorkloadShape {
     pub(super) block_bytes: Option<u64>,
@@ -12,7 +12,7 @@ pub(super) struct WorkloadShape {
     pub(super) threads: Option<u32>,
 }
 
-/// The shape of a cell, from its workload, its step or what another tool printed.
+/// Returns the shape of a cell, from its workload, its step or the output of another tool.
 pub(super) fn shape(record: &RunRecord, cell: &Cell) -> WorkloadShape {
     if let Some(imported) = &cell.imported {
         let ImportedCell { block_bytes, iodepth, threads, .. } = *imported;
@@ -39,12 +39,12 @@ pub(super) fn shape(record: &RunRecord, cell: &Cell) -> WorkloadShape {
     }
 }
 
-/// The step that a cell belongs to.
+/// Returns the step of a cell.
 pub(super) fn step<'a>(record: &'a RunRecord, cell: &Cell) -> Option<&'a Step> {
     record.header.profile.as_ref()?.steps.get(cell.step_index as usize)
 }
 
-/// The block size of a workload that has only one.
+/// Returns the block size of a workload with only one.
 pub(super) fn single_block_bytes(workload: &Workload) -> Option<u64> {
     match workload.block_sizes.as_slice() {
         [block] => Some(u64::from(block.size_bytes)),
@@ -52,7 +52,7 @@ pub(super) fn single_block_bytes(workload: &Workload) -> Option<u64> {
     }
 }
 
-/// The first figure of a quantity that stands for the whole cell, not for its spread.
+/// Returns the first figure of a quantity that covers the whole cell, not its spread.
 pub(super) fn printed(cell: &ImportedCell, quantity: Quantity) -> Option<&PrintedFigure> {
     cell.figures.iter().find(|figure| {
         let spread =
@@ -61,7 +61,7 @@ pub(super) fn printed(cell: &ImportedCell, quantity: Quantity) -> Option<&Printe
     })
 }
 
-/// The mean latency that a tool printed: a mean, or the best of the runs' means.
+/// Returns the mean latency printed by a tool: a mean, or the best of the runs' means.
 pub(super) fn printed_mean_latency(cell: &ImportedCell) -> Option<&PrintedFigure> {
     cell.figures.iter().find(|figure| {
         let of_means = figure.of.as_ref().is_some_and(FigureOf::is_of_means);
@@ -69,12 +69,13 @@ pub(super) fn printed_mean_latency(cell: &ImportedCell) -> Option<&PrintedFigure
     })
 }
 
-/// The same words as part of a line, blanks of any kind as one space.
+/// Returns the same words on one line, with whitespace of any kind as one space.
 pub(super) fn one_line(words: &str) -> String {
     shown::line(&words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// That nothing was measured, and what the model was; `None` of a run on a real device.
+/// Returns a note that the run is not a measurement, with the name of the model. `None` for a run on a
+/// real device.
 pub(super) fn of_model(record: &RunRecord) -> Option<Text> {
     let model = record.header.model.as_ref()?;
     let changed = match model.changes().join(", ") {
@@ -89,7 +90,7 @@ pub(super) fn of_model(record: &RunRecord) -> Option<Text> {
     ))
 }
 
-/// Whether figures were measured, computed, or printed by another tool.
+/// Returns whether figures were measured, computed, or printed by another tool.
 pub(super) fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     match &record.header {
         header if header.origin.is_some() || cell.is_some_and(|cell| cell.imported.is_some()) => "imported",
@@ -98,13 +99,14 @@ pub(super) fn source(record: &RunRecord, cell: Option<&Cell>) -> &'static str {
     }
 }
 
-/// The tool that measured, and its version.
+/// Returns the tool that measured, and its version.
 pub(super) fn tool(record: &RunRecord) -> String {
     let origin = record.header.origin.as_ref();
     origin.map_or_else(|| format!("kurabe {}", record.header.kurabe_version), Origin::tool_name)
 }
 
-/// The models of the devices below the target, if known; of a computed target what it is, said to be a model.
+/// Returns the models of the devices below the target, if known. For a modelled target, returns its
+/// name, marked as a model.
 pub(super) fn device(record: &RunRecord) -> String {
     if let Some(model) = &record.header.model {
         return format!("model: {}", model.title.en);
@@ -113,7 +115,7 @@ pub(super) fn device(record: &RunRecord) -> String {
     devices.iter().filter_map(|device| device.model.as_deref()).collect::<Vec<_>>().join(" + ")
 }
 
-/// The word for how another tool made a figure.
+/// Returns the word for the statistic of another tool's figure.
 pub(super) fn statistic_word(statistic: PrintedStatistic) -> String {
     match statistic {
         PrintedStatistic::Mean => "mean".to_owned(),
@@ -127,7 +129,7 @@ pub(super) fn statistic_word(statistic: PrintedStatistic) -> String {
     }
 }
 
-/// A latency that a tool printed with this statistic.
+/// Returns a latency printed by a tool with this statistic.
 pub(super) fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) -> Option<f64> {
     let of_runs = |figure: &PrintedFigure| figure.of.as_ref().is_some_and(FigureOf::is_of_means);
     cell.figures

@@ -1,9 +1,10 @@
-//! Job files for fio that do what a run did.
+//! fio job files that repeat the work of a run.
 //!
-//! The model: a run is a `[global]` section that sets its target anew, and a section for every `io` cell, one after the
-//! other (`stonewall`). What fio cannot do, and how DiskSpd and elbencho would do the same, stands in comments. A test
-//! file is laid out by a job of its own, because kurabe removed it. fio asks nobody before it writes, so jobs that would
-//! write to a file or a device that is not kurabe's own test file are commented out.
+//! The model: a run becomes a `[global]` section that defines the target, and a section for every `io`
+//! cell, one after the other (`stonewall`). Comments state what fio cannot do, and how DiskSpd and
+//! elbencho would do the same. A separate job lays out the test file, because kurabe removed it. fio
+//! does not ask before it writes, so jobs are commented out if they would write to a file or a device
+//! other than kurabe's own test file.
 
 use super::facts::{of_model, one_line, step};
 use super::fio_options::{Job, OptionList, data_options};
@@ -16,13 +17,13 @@ use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 use kurabe_core::{ErrorKind, Lang, Result, Text, mention::RUN, shown, text};
 use std::fmt::Write;
 
-/// The name of the file that fio makes in a directory.
+/// Name of the file that fio creates in a directory.
 const TEST_FILE: &str = "kurabe-fio-test";
-/// Longest line that fio reads is 4095 bytes.
+/// Limit for names. fio reads lines of at most 4095 bytes.
 const LONGEST_NAME_BYTES: usize = 3000;
-/// Comments are cut here, section names at a quarter.
+/// Maximum length of comments. The limit of section names is a quarter of it.
 const LONGEST_COMMENT_CHARS: usize = 400;
-/// The time of a job where another tool did not say its own.
+/// Time of a job if another tool did not print it.
 const UNKNOWN_TIME_NS: u64 = 5_000_000_000;
 
 /// Writes the job file.
@@ -48,12 +49,12 @@ struct JobFile {
     lang: Lang,
 }
 
-/// Where the jobs of a run go.
+/// Target of the jobs of a run.
 struct JobTarget {
     name: String,
     span_bytes: u64,
     direct: bool,
-    /// Whether fio makes the file itself; it is laid out before the first job.
+    /// Whether fio creates the file itself. It is laid out before the first job.
     own_file: bool,
 }
 
@@ -61,7 +62,7 @@ impl JobFile {
     fn comment(&mut self, text: &Text) {
         let words = one_line(text.get(self.lang));
         let cut: String = words.chars().take(LONGEST_COMMENT_CHARS).collect();
-        // Writing to a string cannot fail.
+        // Writing to a string does not fail.
         let _ = writeln!(self.out, "# {cut}");
     }
 
@@ -106,12 +107,12 @@ impl JobFile {
         Ok(())
     }
 
-    /// How often kurabe ran each cell.
+    /// Writes how many times kurabe ran each cell.
     fn procedure(&mut self, record: &RunRecord) {
         let Some(profile) = &record.header.profile else {
             let Some(origin) = &record.header.origin else { return };
             self.comment(&text!(
-                "imported from {}; measured as: {}; what is not given here is not known",
+                "imported from {}; measured as: {}; parameters not given here are unknown",
                 "{} から取り込んだ結果です。測定方法: {}。ここにない条件は不明です",
                 origin.tool_name(),
                 origin.procedure.as_deref().unwrap_or("–")
@@ -120,8 +121,8 @@ impl JobFile {
         };
         let rules = &profile.rules;
         self.comment(&text!(
-            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a job once: run \
-             this file as often",
+            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a \
+             job once: run this file as many times",
             "kurabe は各セルを、捨てる {1} 回のあとに {0} 回測定し、その {2} を表示します。fio はジョブを 1 回しか実行しないため、\
              このファイルを同じ回数だけ実行してください",
             rules.runs,
@@ -150,11 +151,11 @@ impl JobFile {
         }
     }
 
-    /// A job that only makes the test file, with the run's data.
+    /// Writes a job that only creates the test file, with the run's data.
     fn lay_out(&mut self, record: &RunRecord, place: &JobTarget) {
         self.out.push('\n');
         self.comment(&text!(
-            "the test file; fio leaves it behind: remove it afterwards",
+            "the test file; fio does not delete it: remove it afterwards",
             "テストファイル。fio は消さないので、終わったら削除してください"
         ));
         let mut options: OptionList = vec![
@@ -218,7 +219,8 @@ impl JobFile {
         let commented_out = workload.writes() && !place.own_file;
         if commented_out {
             self.comment(&text!(
-                "THIS JOB OVERWRITES {0}: it is commented out; take the semicolons away if everything on it may be lost",
+                "THIS JOB OVERWRITES {0}: it is commented out; remove the semicolons only if all data on \
+                 it may be lost",
                 "このジョブは {0} を上書きするため無効にしてあります。中身が失われてもよい場合だけ、行頭のセミコロンを外してください",
                 place.name
             ));
@@ -234,7 +236,8 @@ impl JobFile {
     }
 }
 
-/// What another tool printed, as a workload; what it did not print is told in notes.
+/// Returns the figures printed by another tool as a workload. Notes list the values that the tool did
+/// not print.
 fn printed_workload(
     imported: &ImportedCell,
     direction: Option<Direction>,
@@ -260,14 +263,14 @@ fn printed_workload(
         },
     };
     let mut notes = vec![text!(
-        "size, time, data and syncs are not known: {}, {} s, random data and no syncs are taken here",
+        "size, time, data and syncs are unknown: {}, {} s, random data and no syncs are assumed here",
         "サイズ・時間・データ・同期の条件は不明です。ここでは {}、{} 秒、ランダムデータ、同期なしとしています",
         format_bytes(place.span_bytes),
         UNKNOWN_TIME_NS / 1_000_000_000
     )];
     if imported.iodepth.is_none() || imported.threads.is_none() {
         notes.push(text!(
-            "the tool printed no queue depth or no threads: 1 is taken for what is missing",
+            "the tool did not print the queue depth or the number of threads: 1 is assumed for a missing value",
             "キュー深さまたはスレッド数が出力されていません。不明なものは 1 としています"
         ));
     }
@@ -284,12 +287,12 @@ fn printed_workload(
     (Ok(workload), notes)
 }
 
-/// Why a step is no job, and what to do.
+/// Returns why a step cannot be a job, and the remedy.
 fn not_a_workload(step: Option<&Step>) -> Text {
     match step {
         Some(Step::Positional(step)) => text!(
-            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` \
-             with the same profile",
+            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; \
+             use `{RUN}` with the same profile",
             "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み出しの後)は fio では表せません。同じプロファイルで `{RUN}` を\
              使ってください",
             step.samples,
@@ -305,7 +308,8 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.block_bytes
         ),
         Some(Step::Copy(_)) => text!(
-            "an ordinary copy through the page cache, which fio cannot do; use `{RUN}` with the same profile, or time cp",
+            "an ordinary copy through the page cache, which fio cannot do; use `{RUN}` with the same \
+             profile, or time cp",
             "ページキャッシュ経由の通常のコピーは fio では行えません。同じプロファイルで `{RUN}` を使うか、cp の時間を測ってください"
         ),
         Some(Step::Command(step)) => text!(
@@ -314,7 +318,8 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.command.join(" ")
         ),
         Some(Step::Metadata(step)) => text!(
-            "names of files, which fio cannot do alone; use `{RUN}` with the same profile, or mdtest -F -n {0} -w {1}",
+            "file-name operations, which fio cannot measure separately; use `{RUN}` with the same \
+             profile, or mdtest -F -n {0} -w {1}",
             "ファイル名の操作は fio だけでは測れません。同じプロファイルで `{RUN}` を使うか、mdtest -F -n {0} -w {1} で測ってください",
             step.files,
             step.write_bytes
@@ -325,7 +330,7 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.trace
         ),
         Some(Step::Io(_)) | None => text!(
-            "the record does not hold how this was measured",
+            "the record does not contain the procedure of this test",
             "どのように測定したかが記録に含まれていません"
         ),
     }
@@ -343,7 +348,8 @@ fn place(record: &RunRecord) -> Result<JobTarget> {
     })
 }
 
-/// The directory that was measured: the record has the path of kurabe's own test file in it, which is gone.
+/// Returns the measured directory. The record contains the path of kurabe's own test file in it, which
+/// was removed.
 fn directory(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     match path.rsplit_once('/') {
@@ -352,7 +358,7 @@ fn directory(path: &str) -> &str {
     }
 }
 
-/// The target as fio writes it: it takes `:` as the end of a name.
+/// Returns the target as written for fio, which takes `:` as the end of a name.
 fn file_name(target: &TargetRecord) -> Result<String> {
     let name = match target.kind {
         TargetKind::Model => TEST_FILE.to_owned(),
@@ -371,14 +377,14 @@ fn file_name(target: &TargetRecord) -> Result<String> {
                 target.path
             ))
             .remedy(text!(
-                "reach it by another path, such as a symbolic link",
+                "use another path to it, such as a symbolic link",
                 "シンボリックリンクなど、別のパスを使ってください"
             )));
     }
     Ok(name.replace(':', "\\:"))
 }
 
-/// A name that fio takes for a section: no brackets, not too long, and never `global`.
+/// Returns a section name that fio accepts: no brackets, limited length, and never `global`.
 fn section_name(name: &str) -> String {
     let plain: String = one_line(name).replace('[', "(").replace(']', ")").chars().take(60).collect();
     if plain.is_empty() { "cell".to_owned() } else { plain }

@@ -1,33 +1,35 @@
-//! Which job of fio covers which part of the target, and how much each does.
+//! Distribution of a workload among fio jobs: the part of the target that each job covers, and its
+//! amount of work.
 //!
-//! The model: fio's jobs share nothing but the target, so a workload becomes streams that need nothing of each other.
-//! Threads with a part of their own are `offset_increment`. Where several of fio's jobs must make one ascending stream
-//! (kurabe's threads engine keeps a queue depth with several system threads on one stream; `interleaved` does so with
-//! all threads), each job takes every n-th block: `rw=read:HOLE` skips what the others read.
+//! The model: fio jobs share only the target, so a workload is split into independent streams. Threads
+//! with their own parts become `offset_increment`. Several fio jobs may have to form one ascending
+//! stream: kurabe's threads engine implements a queue depth with several system threads on one stream,
+//! and `interleaved` does so with all threads. Then each job takes every n-th block: `rw=read:HOLE`
+//! skips the blocks of the others.
 
 use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS};
 use kurabe_core::workload::{Pattern, ThreadShare, Workload};
 use kurabe_core::{Text, text};
 
-/// Jobs of fio that differ only in their offset.
+/// fio jobs that differ only in their offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JobGroup {
-    /// Where the first one begins.
+    /// Offset of the first job.
     pub(super) offset_bytes: u64,
-    /// The length of each one's region.
+    /// Length of the region of each job.
     pub(super) size_bytes: u64,
-    /// How far each begins after the one before.
+    /// Distance between the offsets of consecutive jobs.
     pub(super) increment_bytes: u64,
-    /// How many.
+    /// Number of jobs.
     pub(super) jobs: u64,
     /// Bytes skipped after each block.
     pub(super) hole_bytes: u64,
 }
 
-/// Lays a workload out: its groups, and what fio does otherwise. `lanes` is how many of fio's jobs make the queue depth of one thread: 1 for an engine with a
-/// queue of its own.
+/// Splits a workload into groups, and lists the differences from kurabe. `lanes` is the number of fio
+/// jobs that form the queue depth of one thread: 1 for an engine with its own queue.
 pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<Text>) {
-    // A record from elsewhere may hold any number.
+    // An imported record can contain any number.
     let block = u64::from(workload.largest_block_bytes()).max(1);
     let grain = u64::from(workload.grain_bytes()).max(1);
     let threads = u64::from(workload.threads).clamp(1, u64::from(MOST_THREADS));
@@ -71,8 +73,8 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<T
     let split = groups.iter().any(|group| group.hole_bytes > 0);
     if split {
         notes.push(text!(
-            "kurabe's workers take the next block of one common stream; fio's jobs each take every n-th block of it, so \
-             a slow job falls behind the others",
+            "kurabe's workers take the next block of one common stream; fio's jobs each take every n-th \
+             block of it, so a slow job falls behind the others",
             "kurabe のワーカーは共通の流れから次のブロックを取りますが、fio のジョブはそれぞれ n 個おきのブロックを担当するため、\
              遅いジョブは取り残されます"
         ));
@@ -86,7 +88,7 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<T
     (groups, notes)
 }
 
-/// One ascending stream made by several jobs.
+/// Returns one ascending stream formed by several jobs.
 fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGroup {
     let others = block * (jobs - 1);
     let is_split = jobs > 1 && length_bytes >= block * jobs;
@@ -96,7 +98,7 @@ fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGro
     JobGroup { offset_bytes, size_bytes, increment_bytes, jobs, hole_bytes }
 }
 
-/// Bytes that all threads together do, if an amount ends the workload.
+/// Returns the number of bytes for all threads together, if an amount ends the workload.
 pub(super) fn total_bytes(workload: &Workload) -> Option<u64> {
     let grain = u64::from(workload.grain_bytes()).max(1);
     let whole = workload.span_bytes / grain * grain;

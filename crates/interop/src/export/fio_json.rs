@@ -1,9 +1,10 @@
-//! A run in the layouts of fio's results, JSON and the terse line, for programs that read fio's.
+//! Runs in the layouts of fio's results, JSON and terse, for programs that read fio output.
 //!
-//! The model: a cell is a job; its repetitions together are what fio does once. kurabe's latency is from submission to completion, which
-//! is fio's `lat_ns`; nothing is known of submission by itself, so `slat_ns` is empty and `clat_ns` is the same as `lat_ns`. What kurabe
-//! does not count (context switches, faults, the sizes of batches) is 0. What fio has no place for stands under `kurabe`. The layout is
-//! that of fio 3.36.
+//! The model: a cell is a job, and its repetitions together correspond to one job of fio. kurabe's
+//! latency is from submission to completion, which is fio's `lat_ns`. The submission time is not
+//! recorded separately, so `slat_ns` is empty and `clat_ns` is the same as `lat_ns`. Values that kurabe
+//! does not count (context switches, faults, batch sizes) are 0. Values without a place in fio's layout
+//! are under `kurabe`. The layout is that of fio 3.36.
 
 use super::fio_options::Job;
 use kurabe_core::quantity::NS_PER_S;
@@ -13,20 +14,20 @@ use kurabe_stats::percentile_ns;
 use serde_json::{Map, Value, json};
 use std::ops::Add;
 
-/// fio's own list.
+/// fio's default list.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
-/// Bounds of fio's three distributions of latency, in their units.
+/// Bounds of fio's three latency distributions, in their units.
 const NS_BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// Classes of queue depths.
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-/// As many percentiles as fio can be asked for have a place in the terse line.
+/// Number of percentiles in the terse line, which is the maximum that fio can be configured for.
 const TERSE_PERCENTILES: usize = 20;
-/// Names of how many operations go out and come back at once.
+/// Names of the classes of submission and completion batches.
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 const MS_BOUNDS: [u64; 12] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX];
 
-/// The jobs of runs.
+/// Returns the jobs of runs.
 fn jobs(records: &[RunRecord]) -> impl Iterator<Item = Value> {
     records.iter().flat_map(|record| {
         let direct = is_direct(record);
@@ -38,7 +39,7 @@ fn is_direct(record: &RunRecord) -> bool {
     record.header.target.as_ref().is_none_or(|target| target.direct)
 }
 
-/// Writes the document of runs, one after the other; what it tells once is of the first.
+/// Writes one document for several runs. Values that appear once come from the first run.
 pub(super) fn write(first: &RunRecord, records: &[RunRecord]) -> String {
     let header = &first.header;
     let started = header.measured_at();
@@ -54,11 +55,11 @@ pub(super) fn write(first: &RunRecord, records: &[RunRecord]) -> String {
         "jobs": jobs(records).collect::<Vec<_>>(),
         "disk_util": [],
     });
-    // What is made of numbers and strings can be written.
+    // Serializing numbers and strings does not fail.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 
-/// Writes a line for each job, as fio's terse output of version 3 has it.
+/// Writes a line for each job as in fio's terse output, version 3.
 pub(super) fn terse(records: &[RunRecord]) -> String {
     jobs(records).map(|job| terse_line(&job) + "\n").collect()
 }
@@ -73,7 +74,7 @@ fn terse_line(job: &Value) -> String {
     let mut fields = vec!["3".to_owned(), tool, name, "0".to_owned(), "0".to_owned()];
     for direction in ["read", "write"] {
         let part = &job[direction];
-        // Times of this output are microseconds.
+        // Times of this output are in microseconds.
         let times = |key: &str| {
             let micros = |of: &str| (part[key][of].as_u64().unwrap_or(0) / 1000).to_string();
             [micros("min"), micros("max"), number(&part[key]["mean"], 1e3), number(&part[key]["stddev"], 1e3)]
@@ -157,7 +158,8 @@ fn job(cell: &Cell, direct: bool) -> Value {
     })
 }
 
-/// All at one depth, as a closed loop keeps it; nothing at the depth 0, where nothing was counted.
+/// Puts all operations at one depth, as a closed loop does. Depth 0, without counted operations, stays
+/// empty.
 fn depths(iodepth: u32, names: [&str; 7]) -> Value {
     let class = iodepth.checked_ilog2().map(|class| class.min(6) as usize);
     let share = |(place, name): (usize, &str)| {
@@ -166,7 +168,7 @@ fn depths(iodepth: u32, names: [&str; 7]) -> Value {
     names.into_iter().enumerate().map(share).collect::<Map<_, _>>().into()
 }
 
-/// A direction: what was done in all, and the rates of the intervals.
+/// Returns a direction: totals, and the rates of the intervals.
 fn direction(latencies: &LatencyRecord, bytes: u64, elapsed_ns: u64, samples: &[(f64, f64)]) -> Value {
     let seconds = elapsed_ns as f64 / NS_PER_S as f64;
     let per_second = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
@@ -201,7 +203,7 @@ fn direction(latencies: &LatencyRecord, bytes: u64, elapsed_ns: u64, samples: &[
     })
 }
 
-/// KiB/s and operations per second of each whole interval in which anything was done.
+/// Returns KiB/s and operations per second of each complete interval with activity.
 fn samples(counted: &[&Repetition], of: fn(&Interval) -> (u64, u32)) -> Vec<(f64, f64)> {
     let of_repetition = |repetition: &&Repetition| {
         let per_second = NS_PER_S as f64 / repetition.series.interval_ns.max(1) as f64;
@@ -214,7 +216,7 @@ fn samples(counted: &[&Repetition], of: fn(&Interval) -> (u64, u32)) -> Vec<(f64
     counted.iter().flat_map(of_repetition).collect()
 }
 
-/// Least, most, mean and standard deviation.
+/// Returns minimum, maximum, mean and standard deviation.
 fn spread(values: &[f64]) -> (f64, f64, f64, f64) {
     if values.is_empty() {
         return (0.0, 0.0, 0.0, 0.0);
@@ -234,7 +236,7 @@ fn latency(latencies: &LatencyRecord, with_percentiles: bool) -> Value {
     let mean = latencies.mean_ns().unwrap_or(0.0);
     let squares =
         latencies.buckets.iter().map(|(start_ns, count)| (*start_ns as f64 - mean).powi(2) * *count as f64);
-    // Not `sum`, which is a negative zero where there is nothing.
+    // `sum` would return a negative zero for an empty list.
     let deviation = (squares.fold(0.0, Add::add) / latencies.count.max(1) as f64).sqrt();
     let mut value = json!({
         "min": latencies.min_ns,
@@ -253,12 +255,13 @@ fn latency(latencies: &LatencyRecord, with_percentiles: bool) -> Value {
     value
 }
 
-/// A class of latencies; the last has no end.
+/// Returns the name of a latency class. The last one has no upper bound.
 fn ms_name(bound: u64) -> String {
     if bound == u64::MAX { ">=2000".to_owned() } else { bound.to_string() }
 }
 
-/// The share, in percent, of the latencies up to each bound and above the one before it, from a time on.
+/// Returns the share, in percent, of the latencies between consecutive bounds, starting at a given
+/// time.
 fn shares(latencies: &LatencyRecord, unit_ns: u64, from_ns: u64, bounds: &[u64]) -> Value {
     let mut below_ns = from_ns;
     let share = |bound: &u64| {

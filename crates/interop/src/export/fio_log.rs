@@ -1,17 +1,17 @@
-//! fio's log files: a line for each interval and direction.
+//! fio's log files, with a line for each interval and direction.
 //!
-//! The model: what is known over time of a cell is its series, so a line is an interval as if fio had been asked for
-//! `log_avg_msec` of its length: `time in ms, value, direction, 0, 0, 0`. Of latency the greatest of each interval is known
-//! (`log_max_value=1`). Repetitions follow one another.
+//! The model: the series of a cell is its only data over time, so a line is an interval, as if fio ran
+//! with `log_avg_msec` set to the length of the interval: `time in ms, value, direction, 0, 0, 0`. For
+//! latency, the maximum of each interval is known (`log_max_value=1`). Repetitions follow one another.
 
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::Cell;
 
-/// What a log has over time.
+/// Quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioLogKind {
-    /// KiB per second.
+    /// Transfer rate in KiB/s.
     Bandwidth,
     /// Operations per second.
     Operations,
@@ -20,7 +20,7 @@ pub enum FioLogKind {
 }
 
 impl FioLogKind {
-    /// The options that ask for it, and how its files are called.
+    /// The options that request each kind, and the names of its files.
     pub(crate) const ALL: [(Self, &'static str, &'static [&'static str]); 3] = [
         (Self::Bandwidth, "write_bw_log", &["bw"]),
         (Self::Operations, "write_iops_log", &["iops"]),
@@ -28,18 +28,18 @@ impl FioLogKind {
     ];
 }
 
-/// A log that a job asks for.
+/// A log requested by a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioLog {
-    /// What it has.
+    /// Logged quantity.
     pub kind: FioLogKind,
-    /// Where it goes.
+    /// Output file.
     pub file: OutputPath,
-    /// The job's place among the steps of the run.
+    /// Index of the job among the steps of the run.
     pub step_index: u32,
 }
 
-/// The lines of a log of cells, of which those of its job count.
+/// Returns the lines of a log for the cells of its job.
 pub fn fio_log(log: &FioLog, cells: &[Cell]) -> String {
     let (mut lines, mut begun_ns) = (String::new(), 0u64);
     let own = cells.iter().filter(|cell| cell.step_index == log.step_index).flat_map(Cell::counted);

@@ -1,8 +1,8 @@
-//! The options of a fio job for a workload, and what fio cannot do.
+//! Options of a fio job for a workload, and the features that fio lacks.
 //!
-//! The model: every field of a workload becomes options, notes, or both; `Job::of` takes the workload apart, so that a
-//! field added later does not compile until it is told here what becomes of it. Meanings of the options: fio's HOWTO,
-//! version 3.33, and its sources where it is silent.
+//! The model: every field of a workload becomes options, notes, or both. `Job::of` destructures the
+//! workload, so that a new field does not compile until it is handled here. Meanings of the options:
+//! fio's HOWTO, version 3.33, and its sources where it is silent.
 
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::fio_values::PAGE_RANGE_FLAGS;
@@ -13,32 +13,33 @@ use kurabe_core::workload::{
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
-/// The largest block whose every byte kurabe changes before it is written again; larger ones get a stamp in every
-/// 4 KiB, as fio's `scramble_buffers` does.
+/// Largest block whose every byte kurabe changes before it is written again. Larger blocks get a stamp
+/// in every 4 KiB, as with fio's `scramble_buffers`.
 const REFILLED_BYTES: u32 = 64 << 10;
 
-/// A section's options, in order.
+/// Options of a section, in order.
 pub(super) type OptionList = Vec<(&'static str, String)>;
 
-/// A workload as jobs of fio.
+/// A workload as fio jobs.
 pub(super) struct Job {
     /// A section for each group of jobs that differ only in their offset.
     pub(super) sections: Vec<OptionList>,
-    /// What fio does otherwise than kurabe.
+    /// Differences between fio and kurabe.
     pub(super) notes: Vec<Text>,
 }
 
-/// Engines of kurabe's and their counterparts.
+/// Engines of kurabe and their counterparts.
 const FIO_ENGINES: [(&str, &str); 3] = [("uring", "io_uring"), ("threads", "psync"), ("mmap", "mmap")];
 
-/// What all sections of a workload have in common, as it grows.
+/// Options common to all sections of a workload, while they are collected.
 struct JobDraft {
     options: OptionList,
     notes: Vec<Text>,
 }
 
 impl Job {
-    /// The jobs that do what a workload does, with the engine that kurabe used, around the page cache or through it.
+    /// Returns the jobs that repeat a workload, with the engine that kurabe used, with or without the
+    /// page cache.
     pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
         let Workload {
             pattern,
@@ -96,7 +97,7 @@ impl Job {
         draft.seed(*fio_places, *seed, *pattern);
         if *moving_start {
             draft.note(text!(
-                "kurabe begins each repetition at another place; fio begins at the first byte",
+                "kurabe starts each repetition at a different offset; fio starts at the first byte",
                 "kurabe は毎回違う位置から始めますが、fio は先頭から始めます"
             ));
         }
@@ -111,7 +112,7 @@ impl Job {
     }
 }
 
-/// What several jobs of fio are together, for who reads them here again.
+/// Returns the description of several fio jobs as one step, for reading the file back.
 fn own_step(workload: &Workload, jobs: u64) -> OwnStep {
     OwnStep {
         threads: workload.threads,
@@ -124,14 +125,14 @@ fn own_step(workload: &Workload, jobs: u64) -> OwnStep {
     }
 }
 
-/// Whether reads may come to a block again, so that it matters whether the page cache still has it.
+/// Returns whether reads can return to a block, so that the state of the page cache matters.
 fn covers_again(workload: &Workload) -> bool {
     let all = workload.end.passes == Some(1)
         || total_bytes(workload).is_some_and(|bytes| bytes <= workload.span_bytes);
     workload.read_percent > 0 && !all
 }
 
-/// The options of one group: what it does, where, and all that is common.
+/// Returns the options of one group: its work, its region, and the common options.
 fn section(group: &JobGroup, workload: &Workload, share: u8, common: &OptionList) -> OptionList {
     let prefix = if workload.pattern.is_sequential() { "" } else { "rand" };
     let word = match (share, workload.trims) {
@@ -192,13 +193,14 @@ impl JobDraft {
         }
     }
 
-    /// What becomes of the page cache.
+    /// Sets the handling of the page cache.
     fn cache(&mut self, workload: &Workload, direct: bool) {
         if !direct && covers_again(workload) {
             self.set("invalidate", "0");
             self.note(text!(
-                "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
-                 drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
+                "kurabe drops the page cache once before the repetition, but fio would drop it before \
+                 every pass: this is disabled; drop it first with: sync; echo 1 > \
+                 /proc/sys/vm/drop_caches",
                 "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
                  先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
             ));
@@ -261,7 +263,7 @@ impl JobDraft {
 
     fn seed(&mut self, places: Option<FioPlaces>, seed: u64, pattern: Pattern) {
         match places {
-            // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
+            // fio multiplies the seed by the job's number: with 0, all jobs would use the same offsets.
             None if seed > 0 && !pattern.is_sequential() => self.set("randseed", seed.to_string()),
             Some(FioPlaces { seed: Some(seed), .. }) => self.set("randseed", seed.to_string()),
             _ => {}
@@ -312,7 +314,7 @@ impl JobDraft {
             Pattern::Normal { deviation_percent } => format!("normal:{deviation_percent}"),
             Pattern::Zipf { exponent: 1.0 } => {
                 self.note(text!(
-                    "fio does not take the exponent 1: the one given is next to it",
+                    "fio does not accept the exponent 1: a value close to it is given",
                     "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
                 ));
                 "zipf:1.0001".to_owned()
@@ -323,20 +325,22 @@ impl JobDraft {
         self.turn_on("norandommap");
     }
 
-    /// The share of reads in percent.
+    /// Sets the share of reads in percent.
     fn read_share(&mut self, workload: &Workload, read_percent: u8, rewrite_every: Option<u32>) -> u8 {
         let Some(every) = rewrite_every else {
             if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
                 self.note(text!(
-                    "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
+                    "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have \
+                     a position each",
                     "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio のシーケンシャル混合では読みと書きがそれぞれの位置を持ちます"
                 ));
             }
             return read_percent.min(100);
         };
         self.note(text!(
-            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
-             other places. For the true thing use `{RUN}` with the same profile",
+            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes \
+             in as many writes at other offsets. For the exact procedure, use `{RUN}` with the same \
+             profile",
             "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
              います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
         ));
@@ -373,7 +377,7 @@ impl JobDraft {
         let whole = |iops: f64| (iops.round() as u64).max(1);
         let reads = whole(each * f64::from(share) / 100.0);
         let writes = whole(each * f64::from(100 - share) / 100.0);
-        // Read and write each have a rate of their own.
+        // Reads and writes each have their own rate.
         let (rate, sum) = match share {
             100 => (reads.to_string(), reads),
             0 => (format!(",{writes}"), writes),
@@ -388,15 +392,16 @@ impl JobDraft {
             ));
         }
         self.note(text!(
-            "kurabe counts a latency from the time at which an operation was due; fio from the time at which it was issued, \
-             so a stall shows in fewer operations",
+            "kurabe counts a latency from the time at which an operation was due; fio from the time at \
+             which it was issued, so a stall shows in fewer operations",
             "kurabe のレイテンシは本来の発行予定時刻から数えますが、fio は実際の発行時刻から数えるため、停止の影響が現れる操作が少なく\
              なります"
         ));
         self.set("rate_iops", rate);
         self.set("rate_process", if open.arrival == Arrival::Even { "linear" } else { "poisson" });
         if offload {
-            // Issuing does not wait for completions; fio can do so with engines without a queue of their own only.
+            // Submission does not wait for completions. fio supports this only with engines without
+            // their own queue.
             self.set("io_submit_mode", "offload");
         }
     }
@@ -419,7 +424,8 @@ impl JobDraft {
             EndSync::None => {}
             EndSync::Timed => self.turn_on("end_fsync"),
             EndSync::Untimed => self.note(text!(
-                "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
+                "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run \
+                 `sync` after this job instead",
                 "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\
                  実行してください"
             )),
@@ -427,7 +433,8 @@ impl JobDraft {
     }
 }
 
-/// Weights as whole percents with the sum 100, by largest remainder; and whether nothing was rounded.
+/// Returns weights as whole percents with the sum 100, by largest remainder, and whether all of them
+/// are exact.
 pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
     let sum = weights.iter().map(|weight| u64::from(*weight)).sum::<u64>().max(1);
     let mut shares: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * 100 / sum).collect();
@@ -441,7 +448,7 @@ pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
     (shares, weights.iter().all(|weight| (u64::from(*weight) * 100).is_multiple_of(sum)))
 }
 
-/// A time in the largest unit of fio that leaves it whole, at least 1 µs.
+/// Formats a time in the largest fio unit that keeps it a whole number, at least 1 µs.
 fn time_words(time_ns: u64) -> String {
     match time_ns {
         ns if ns.is_multiple_of(1_000_000_000) => format!("{}s", ns / 1_000_000_000),
@@ -450,7 +457,7 @@ fn time_words(time_ns: u64) -> String {
     }
 }
 
-/// What is written.
+/// Returns the options for the written data.
 pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
     let on = |name: &'static str| vec![(name, "1".to_owned())];
     match data {
@@ -469,14 +476,14 @@ pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
 fn time_check_note(check: TimeCheck) -> Text {
     match check {
         TimeCheck::Operations(count) => text!(
-            "kurabe looks at the time only after every {count} operations, fio always: for the same end give `number_ios` \
-             the operations of a run",
+            "kurabe checks the time only after every {count} operations, fio continuously: for the same \
+             end, set `number_ios` to the operations of a run",
             "kurabe は {count} 回の操作ごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `number_ios` に 1 回分の操作数を\
              指定してください"
         ),
         _ => text!(
-            "kurabe looks at the time only after a whole pass over the span, fio always: for the same end take out \
-             `runtime` and `time_based` and give `loops` the passes of a run",
+            "kurabe checks the time only after a complete pass over the span, fio continuously: for the \
+             same end, remove `runtime` and `time_based` and set `loops` to the passes of a run",
             "kurabe は範囲を 1 周するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
              `loops` に 1 回分の巡回数を指定してください"
         ),

@@ -1,4 +1,4 @@
-//! Lines of tables: places in a record, what they tell, and how one comes from one to the next.
+//! Lines of tables: places in a record, their values, and navigation between them.
 
 use super::facts::{printed, printed_latency, statistic_word};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
@@ -9,23 +9,24 @@ use kurabe_stats::{
     repetition_values,
 };
 
-/// A place in a record. What lies beneath it is absent; of a percentile or an interval its cell and repetition are there.
+/// A place in a record. Levels below it are absent. For a percentile or an interval, its cell and
+/// repetition are present.
 #[derive(Clone)]
 pub(super) struct Line<'a> {
     pub(super) run: &'a RunRecord,
     pub(super) cell: Option<&'a Cell>,
     pub(super) repetition: Option<&'a Repetition>,
-    /// A score of the profile, which stands where a cell stands.
+    /// A score of the profile, which takes the place of a cell.
     pub(super) score: Option<&'a DerivedFigure>,
     /// Latencies of the place.
     pub(super) latency: LatencyRecord,
-    /// Kind of operations, and the share of them that was no slower.
+    /// Kind of operations, and the share of them that was at least as fast.
     pub(super) percentile: Option<(&'static str, f64)>,
     pub(super) interval: Option<PlacedInterval<'a>>,
     pub(super) operation: Option<(usize, &'static str, &'a Sample)>,
 }
 
-/// An interval, its place, and when it begins.
+/// An interval, its index, and its start.
 #[derive(Clone, Copy)]
 pub(super) struct PlacedInterval<'a> {
     pub(super) index: u64,
@@ -33,7 +34,7 @@ pub(super) struct PlacedInterval<'a> {
     pub(super) seen: &'a Interval,
 }
 
-/// Shares of operations in percent, for each of which there is a latency that they did not exceed.
+/// Shares of operations in percent, for which a latency bound is listed.
 const PERCENTILES: [f64; 9] = [1.0, 10.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0];
 
 pub(super) fn value(imported: &ImportedCell, quantity: Quantity) -> Option<f64> {
@@ -67,8 +68,8 @@ impl<'a> Line<'a> {
         self.cell?.imported.as_ref()
     }
 
-    /// The figure of a cell that measures this; of another tool whatever it printed, times of single operations where they are
-    /// what was measured.
+    /// Returns the figure of a cell for this quantity. For another tool, returns the printed figure;
+    /// times of single operations are used if they are the measured quantity.
     pub(super) fn cell_figure(&self, measure: Measure, quantity: Quantity) -> Option<f64> {
         let cell = self.cell?;
         match &cell.imported {
@@ -81,12 +82,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The label of the step, or the name of the score.
+    /// Returns the label of the step, or the name of the score.
     pub(super) fn named(&self) -> Option<&'a str> {
         self.score.map(|score| &*score.name.en).or_else(|| Some(&*self.cell?.label))
     }
 
-    /// The word for what is measured.
+    /// Returns the word for the measured quantity.
     pub(super) fn measure(&self) -> Option<&'static str> {
         self.score.map(|_| "derived").or_else(|| Some(self.cell?.measure.word()))
     }
@@ -100,7 +101,7 @@ impl<'a> Line<'a> {
             .then(|| figure(self.run.header.statistic(), &self.values()?, measure.higher_is_better()))?
     }
 
-    /// Bytes and operations of a repetition, if there were some.
+    /// Returns bytes and operations of a repetition, if it has any.
     pub(super) fn moved(&self) -> Option<(u64, u64)> {
         let repetition = self.repetition?;
         let (bytes, operations) = match self.cell?.direction {
@@ -113,7 +114,7 @@ impl<'a> Line<'a> {
         (operations > 0).then_some((bytes, operations))
     }
 
-    /// The latency that so many percent of the operations did not exceed, as it was measured or printed.
+    /// Returns the latency that this percentage of operations did not exceed, as measured or printed.
     pub(super) fn percentile(&self, percent: f64) -> Option<f64> {
         if let Some(imported) = self.imported() {
             let of = |statistic| printed_latency(imported, statistic);
@@ -140,19 +141,19 @@ pub(super) fn cell_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
     score_lines(run, each);
 }
 
-/// The line of a cell with its figure.
+/// Returns the line of a cell with its figure.
 pub(super) fn figure_line<'a>(run: &'a RunRecord, cell: &'a Cell) -> Line<'a> {
     Line { latency: cell_latency(cell), ..Line::of_cell(run, cell) }
 }
 
-/// The lines of the scores and ratios of a run, as far as they are numbers.
+/// Passes on the lines of a run's scores and ratios that are numbers.
 pub(super) fn score_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
     for score in derived_figures(run).iter().filter(|score| score.value.is_finite()) {
         each(&Line { score: Some(score), ..Line::of_run(run) });
     }
 }
 
-/// The lines of the repetitions of a cell.
+/// Returns the lines of the repetitions of a cell.
 pub(super) fn repetitions_of<'a>(run: &'a RunRecord, cell: &'a Cell) -> impl Iterator<Item = Line<'a>> {
     cell.repetitions.iter().map(move |repetition| Line {
         latency: repetition_latency(repetition, cell.direction),
@@ -160,7 +161,7 @@ pub(super) fn repetitions_of<'a>(run: &'a RunRecord, cell: &'a Cell) -> impl Ite
     })
 }
 
-/// All repetitions of a run, for what is told of them beside their latency.
+/// Returns all repetitions of a run, for their values other than latency.
 fn repetitions(run: &RunRecord) -> impl Iterator<Item = (Line<'_>, &Repetition)> {
     let of_cell = move |cell| {
         let place = move |repetition| (Line::of_repetition(run, cell, repetition), repetition);
@@ -210,7 +211,7 @@ pub(super) fn operation_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) 
     }
 }
 
-/// The word for how the repetitions of a cell became its figure.
+/// Returns the word for the statistic that turns the repetitions of a cell into its figure.
 pub(super) fn cell_statistic(line: &Line<'_>) -> Option<String> {
     match (line.imported(), line.cell) {
         (Some(imported), _) => Some(statistic_word(imported.figures.first()?.statistic)),
@@ -219,7 +220,7 @@ pub(super) fn cell_statistic(line: &Line<'_>) -> Option<String> {
     }
 }
 
-/// The word for how several values of a repetition became one.
+/// Returns the word for the statistic that turns several values of a repetition into one.
 pub(super) fn repetition_statistic(line: &Line<'_>) -> Option<String> {
     (line.values()?.len() > 1).then(|| line.run.header.statistic().word().to_owned())
 }

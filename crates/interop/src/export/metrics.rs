@@ -1,8 +1,9 @@
-//! The figures of a run for those who watch them over time: OpenMetrics, Bencher, github-action-benchmark.
+//! Figures of a run for monitoring over time: OpenMetrics, Bencher, github-action-benchmark.
 //!
-//! The model: a series is named by what stays the same from run to run (profile, step, direction), never by the run's id, which
-//! is told once beside. Each form has its own units: OpenMetrics base units, Bencher nanoseconds, a chart what people read. Where
-//! a form holds bounds, its value is the mean that they are of.
+//! The model: a series is named after properties that stay the same from run to run (profile, step,
+//! direction), never after the run's id, which appears once separately. Each format has its own units:
+//! OpenMetrics base units, Bencher nanoseconds, a chart human-readable units. If a format has bounds,
+//! its value is the mean to which they belong.
 
 use super::facts::{source, tool};
 use kurabe_core::{record::RunRecord, shown, workload::Direction};
@@ -10,10 +11,11 @@ use kurabe_stats::{CellFigures, run_figures};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// A family of OpenMetrics: its name, what it tells, and its samples with the labels that tell them apart.
+/// A metric family of OpenMetrics: name, description, and its samples with the labels that distinguish
+/// them.
 type Family = (&'static str, &'static str, fn(&CellFigures<'_>) -> Vec<(&'static str, Option<f64>)>);
 
-/// Percentiles are a summary; all else are gauges.
+/// Percentiles are a summary. All other families are gauges.
 const PERCENTILES: &str = "kurabe_latency_seconds";
 
 const FAMILIES: [Family; 11] = [
@@ -67,7 +69,7 @@ fn bounds(interval: Option<[f64; 2]>) -> Vec<(&'static str, Option<f64>)> {
     vec![("bound=\"low\"", low), ("bound=\"high\"", high)]
 }
 
-/// Writes the text of OpenMetrics, which Prometheus' older parsers read too.
+/// Writes OpenMetrics text that older parsers of Prometheus also read.
 ///
 /// Source: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 pub(super) fn openmetrics(record: &RunRecord) -> String {
@@ -81,7 +83,8 @@ pub(super) fn openmetrics(record: &RunRecord) -> String {
         ("profile", profile),
         ("tool", &tool(record)),
     ];
-    // The type `info` is one that Prometheus' own text format does not know, and so neither node_exporter.
+    // Prometheus' own text format does not have the type `info`, so node_exporter does not support it
+    // either.
     let mut out = String::from(
         "# TYPE kurabe_run_info gauge\n# HELP kurabe_run_info The run that the figures are of.\n",
     );
@@ -117,14 +120,14 @@ pub(super) fn openmetrics(record: &RunRecord) -> String {
     out + "# EOF\n"
 }
 
-/// Labels without those that say nothing.
+/// Returns labels without empty ones.
 fn labels(labels: &[(&str, &str)]) -> String {
     let quoted = |value: &str| shown::line(value).replace('\\', "\\\\").replace('"', "\\\"");
     let labels = labels.iter().filter(|(_, value)| !value.is_empty());
     labels.map(|(name, value)| format!("{name}=\"{}\"", quoted(value))).collect::<Vec<_>>().join(",")
 }
 
-/// The part of a step, where the direction does not tell it.
+/// Returns the part of a step, if the direction does not determine it.
 fn own_part<'a>(cell: &CellFigures<'a>) -> &'a str {
     if cell.part == cell.direction.map_or("", Direction::word) { "" } else { cell.part }
 }
@@ -133,13 +136,15 @@ fn profile_name(record: &RunRecord) -> &str {
     record.header.profile.as_ref().map_or("", |profile| &profile.name)
 }
 
-/// The cells with names of their own: profile, step, part, direction, and the place in the run where these are not enough.
+/// Returns the cells with unique names: profile, step, part, direction, and the index in the run if
+/// these are not unique.
 fn named_cells(record: &RunRecord) -> Vec<(String, CellFigures<'_>)> {
     let mut names = BTreeSet::new();
     let mut cells = Vec::new();
     for cell in run_figures(record) {
         let direction = cell.direction.map_or("", Direction::word);
-        // A model says which and that it is one; a name of what was measured here has no path of this machine in it.
+        // A model is named and marked as a model. The name of a measured target contains no path of
+        // this machine.
         let origin = match source(record, record.cells.get(cell.cell_index)) {
             "modelled" => [record.header.target_name(), "modelled"],
             "measured" => [""; 2],
@@ -156,10 +161,10 @@ fn named_cells(record: &RunRecord) -> Vec<(String, CellFigures<'_>)> {
     cells
 }
 
-/// Writes the JSON of Bencher.
+/// Writes the JSON format of Bencher.
 ///
-/// Source: <https://bencher.dev/docs/reference/bencher-metric-format>; `latency` in ns and `throughput` in operations per second
-/// are measures of its own.
+/// Source: <https://bencher.dev/docs/reference/bencher-metric-format>. `latency` in ns and `throughput`
+/// in operations per second are built-in measures of Bencher.
 pub(super) fn bencher(record: &RunRecord) -> String {
     let measure = |value: Option<f64>, interval: Option<[f64; 2]>| {
         let value = value.filter(|value| value.is_finite())?;
@@ -183,7 +188,8 @@ pub(super) fn bencher(record: &RunRecord) -> String {
     format!("{:#}\n", Value::Object(cells.collect::<Map<_, _>>()))
 }
 
-/// Writes the JSON of github-action-benchmark: what is better if bigger (`customBiggerIsBetter`), or smaller.
+/// Writes the JSON format of github-action-benchmark, for figures where higher is better
+/// (`customBiggerIsBetter`) or lower is better.
 ///
 /// Source: <https://github.com/benchmark-action/github-action-benchmark>, "Custom benchmarks".
 pub(super) fn github(record: &RunRecord, bigger_is_better: bool) -> String {

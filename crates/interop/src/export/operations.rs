@@ -1,17 +1,18 @@
-//! A table of single operations: CSV as in RFC 4180, written line by line while they happen.
+//! A table of single operations: CSV as in RFC 4180, written line by line as they complete.
 //!
-//! The model: a line for each operation, in the order in which they came back. Times are ns from the start of the
-//! repetition's recording. Of a model a column for each cause tells where the time from issue to end went; they sum to it.
+//! The model: a line for each operation, in the order of completion. Times are in ns from the start of
+//! the repetition's recording. For a model, a column for each cause contains the share of the time from
+//! issue to completion; the columns add up to that time.
 
 use super::csv::field;
 use kurabe_core::listed::ListedOperation;
 use std::io::{self, Write};
 
-/// The columns before those of causes.
+/// Columns before those of the causes.
 const COLUMNS: &str =
     "cell_index,repetition_index,op,offset_bytes,length_bytes,issued_ns,completed_ns,latency_ns,error";
 
-/// Writes the header; `causes` are what the time of an operation can go to, as `layer.cause`.
+/// Writes the header. `causes` are the time categories of an operation, as `layer.cause`.
 ///
 /// # Errors
 /// As `out`.

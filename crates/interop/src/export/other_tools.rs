@@ -1,13 +1,14 @@
-//! The command lines of DiskSpd and elbencho that do what a workload does, or why they cannot.
+//! Command lines of DiskSpd and elbencho that repeat a workload, or the reason why they cannot.
 //!
-//! Sources: microsoft/diskspd c361eed6, `CmdLineParser.cpp` (usage); breuner/elbencho d085b194, `docs/usage/help-all.md`.
+//! Sources: microsoft/diskspd c361eed6, `CmdLineParser.cpp` (usage); breuner/elbencho d085b194,
+//! `docs/usage/help-all.md`.
 
 use super::facts::single_block_bytes;
 use kurabe_core::quantity::{GIB, KIB, MIB};
 use kurabe_core::workload::{Data, EndSync, Pattern, ThreadShare, TimeCheck, Workload};
 use kurabe_core::{Text, text};
 
-/// A size as both tools write it: `4K`, `1M`, `4096`.
+/// Formats a size as both tools write it: `4K`, `1M`, `4096`.
 fn size(bytes: u64) -> String {
     for (factor, unit) in [(GIB, "G"), (MIB, "M"), (KIB, "K")] {
         if bytes >= factor && bytes.is_multiple_of(factor) {
@@ -17,17 +18,17 @@ fn size(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// What neither tool can do.
+/// Returns a feature of the workload that neither tool supports.
 fn flaw_of_both(workload: &Workload) -> Option<Text> {
     let syncs = workload.sync.every_writes.is_some() || workload.sync.at_end != EndSync::None;
     Some(match workload.pattern {
         _ if single_block_bytes(workload).is_none() => {
-            text!("it has one block size at a time", "ブロックサイズは一度に 1 つしか指定できません")
+            text!("it supports a single block size", "ブロックサイズは一度に 1 つしか指定できません")
         }
         _ if workload.rewrite_every_reads.is_some() => {
-            text!("it does not write back what it read", "読んだ場所への書き戻しができません")
+            text!("it cannot write back the blocks that it read", "読んだ場所への書き戻しができません")
         }
-        _ if workload.trims.is_some() => text!("it discards nothing", "破棄(TRIM)ができません"),
+        _ if workload.trims.is_some() => text!("it cannot discard blocks", "破棄(TRIM)ができません"),
         _ if workload.open_loop.is_some() => text!(
             "it has limits of rate, but no open loop",
             "速度の上限は指定できますが、開ループはできません"
@@ -36,7 +37,7 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
             text!("it has no fsync among its operations", "操作の間に fsync を入れられません")
         }
         _ if workload.end.time_check != TimeCheck::Always => text!(
-            "it looks at the time always, not after a pass or a number of operations",
+            "it checks the time continuously, not after a pass or a number of operations",
             "1 周ごと・一定回数ごとの時間確認ができません"
         ),
         Pattern::Permutation => {
@@ -44,14 +45,14 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
         }
         Pattern::Zipf { .. } => text!("it has no Zipf distribution", "Zipf 分布がありません"),
         _ if workload.plain_order().is_none() => text!(
-            "it has no such order of places, sizes and pauses",
+            "it does not support this pattern of offsets, sizes and pauses",
             "このような位置・大きさ・間隔の並びは指定できません"
         ),
         _ => return None,
     })
 }
 
-/// Whole seconds, and the remark that they were rounded.
+/// Returns whole seconds, with a note if they were rounded.
 fn seconds(time_ns: u64) -> (u64, Option<Text>) {
     let seconds = time_ns.div_ceil(1_000_000_000).max(1);
     let rounded = (!time_ns.is_multiple_of(1_000_000_000))
@@ -68,7 +69,7 @@ fn with_remarks(line: &str, mut remarks: Vec<Text>) -> Text {
     text!("{line}   ({remarks})", "{line}   ({remarks})"; remarks)
 }
 
-/// DiskSpd's command line. `own_file` is whether it makes its file itself.
+/// Returns DiskSpd's command line. `own_file` is whether DiskSpd creates its file itself.
 pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file: bool) -> Result<Text, Text> {
     if let Some(flaw) = flaw_of_both(workload) {
         return Err(flaw);
@@ -80,7 +81,7 @@ pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file:
     let sequential = workload.pattern.is_sequential();
     if !sequential && threads > 1 && workload.thread_share == ThreadShare::Parts {
         return Err(text!(
-            "its random threads all cover the whole",
+            "its random threads all cover the whole span",
             "ランダムではすべてのスレッドが全体を対象にします"
         ));
     }
@@ -95,7 +96,7 @@ pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file:
         Pattern::Sequential if threads > 1 && workload.thread_share != ThreadShare::Whole => {
             line.push_str(&format!(" -T{}", workload.span_bytes / threads / block * block));
             remarks.push(text!(
-                "each thread begins at its part, but runs on beyond it",
+                "each thread starts at its part, but continues beyond it",
                 "各スレッドは自分の担当範囲から始めますが、その先へも進みます"
             ));
         }
@@ -134,7 +135,7 @@ pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file:
     Ok(with_remarks(&format!("{line} {target}"), remarks))
 }
 
-/// elbencho's command line, on a file or device of this size.
+/// Returns elbencho's command line for a file or device of this size.
 pub(super) fn elbencho(
     workload: &Workload,
     target: &str,
@@ -180,7 +181,7 @@ pub(super) fn elbencho(
     if reads > 0 {
         let size = size(size_bytes);
         remarks.push(text!(
-            "the file must be there, whole: elbencho -w -b 1M -s {size} '{target}'",
+            "the complete file must exist: elbencho -w -b 1M -s {size} '{target}'",
             "ファイル全体が先に必要です: elbencho -w -b 1M -s {size} '{target}'"
         ));
     }
@@ -192,7 +193,7 @@ fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
     let bytes = super::fio_geometry::total_bytes(workload);
     Some(match (workload.pattern, workload.thread_share) {
         _ if workload.offset_bytes > 0 => {
-            text!("it always begins at the start of the target", "常に対象の先頭から始まります")
+            text!("it always starts at the beginning of the target", "常に対象の先頭から始まります")
         }
         _ if workload.warm_up_ns > 0 => text!("it has no warm-up", "ウォームアップがありません"),
         _ if workload.sync.o_sync => {
@@ -202,18 +203,18 @@ fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
             text!("its data is random", "書き込むデータはランダムだけです")
         }
         (Pattern::Interleaved, _) | (Pattern::Sequential, ThreadShare::Whole) if !is_one => text!(
-            "its sequential threads have a part each",
+            "its sequential threads each have their own part",
             "シーケンシャルではスレッドごとに範囲が分かれます"
         ),
         (Pattern::Random, ThreadShare::Parts) if !is_one => text!(
-            "its random threads all cover the whole",
+            "its random threads all cover the whole span",
             "ランダムではすべてのスレッドが全体を対象にします"
         ),
         (pattern, _)
             if pattern.is_sequential() && bytes.is_some_and(|bytes| bytes != workload.span_bytes) =>
         {
             text!(
-                "sequentially it covers the span exactly once, or goes on until a time",
+                "in sequential mode it covers the span exactly once, or runs until a time limit",
                 "シーケンシャルでは範囲をちょうど 1 周するか、時間まで繰り返すかのどちらかです"
             )
         }

@@ -1,8 +1,10 @@
-//! The tables of runs as Parquet files, which DuckDB, pandas and their like read without loading them whole.
+//! Tables of runs as Parquet files, which DuckDB, pandas and similar tools read without loading them
+//! completely.
 //!
-//! The model: run after run its lines go into the columns of their tables; what has come together of a table is written as a
-//! row group, so that memory holds one group of each at most. A column that knows nothing of a line is null there. Gzip,
-//! because it is in the tree already and every reader has it; words that repeat are a dictionary.
+//! The model: the lines of each run go into the columns of their tables. Lines collected for a table
+//! are written as a row group, so that memory contains at most one group per table. A column without a
+//! value for a line is null there. The compression is gzip, because the workspace already depends on it
+//! and every reader supports it. Repeated words are dictionary-encoded.
 
 use super::lines::Line;
 use super::tables::{ColumnOf, EXPORT_TABLES, ExportTable, TableColumn};
@@ -16,19 +18,19 @@ use parquet::schema::types::{Type, TypePtr};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Lines of a row group: enough for readers to work on groups at once, few enough to be held.
+/// Number of lines per row group: enough for parallel readers, few enough to fit into memory.
 const GROUP_LINES: usize = 1 << 16;
 
-/// The tables as they are written.
+/// Tables of runs while they are written.
 pub struct ParquetTables<W: Write + Send> {
     tables: Vec<(ExportTable, TableFile<W>)>,
 }
 
 impl<W: Write + Send> ParquetTables<W> {
-    /// Begins the tables; `open` is given the name of each and opens its file.
+    /// Starts the tables. `open` receives the name of each table and opens its file.
     ///
     /// # Errors
-    /// As `open`, and when a file takes nothing.
+    /// As `open`, and if a file cannot be written.
     pub fn begin(mut open: impl FnMut(&str) -> io::Result<W>) -> io::Result<Self> {
         let begun = |table: ExportTable| {
             let file = TableFile::begin(&table, open(table.name)?)?;
@@ -40,7 +42,7 @@ impl<W: Write + Send> ParquetTables<W> {
     /// Adds a run.
     ///
     /// # Errors
-    /// When a file takes nothing more.
+    /// If a file cannot be written.
     pub fn add(&mut self, run: &RunRecord) -> io::Result<()> {
         for (table, file) in &mut self.tables {
             let mut written = Ok(());
@@ -54,16 +56,16 @@ impl<W: Write + Send> ParquetTables<W> {
         Ok(())
     }
 
-    /// Ends the tables, and gives their files back.
+    /// Ends the tables, and returns their files.
     ///
     /// # Errors
-    /// When a file takes nothing more.
+    /// If a file cannot be written.
     pub fn end(self) -> io::Result<Vec<W>> {
         self.tables.into_iter().map(|(_, file)| file.end()).collect()
     }
 }
 
-/// A table on its way into its file.
+/// A table that is being written.
 struct TableFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: Vec<ColumnValues>,
@@ -88,7 +90,7 @@ impl<W: Write + Send> TableFile<W> {
                 (ColumnOf::Words(words), ColumnValues::Words(values)) => {
                     values.push(words(line).map(|words| words.as_str().into()));
                 }
-                // Its bits: the column is one of numbers without sign.
+                // The bits are reinterpreted: the column contains unsigned numbers.
                 (ColumnOf::Whole(whole), ColumnValues::Whole(values)) => {
                     values.push(whole(line).map(|whole| whole as i64));
                 }
@@ -128,7 +130,7 @@ impl<W: Write + Send> TableFile<W> {
     }
 }
 
-/// The lines of a column that are not written yet.
+/// Values of a column that are not written yet.
 enum ColumnValues {
     Words(Nullable<ByteArray>),
     Whole(Nullable<i64>),
@@ -147,7 +149,7 @@ impl ColumnValues {
     }
 }
 
-/// The values that there are, and for each line whether there is one: 1 or 0.
+/// The present values, and for each line whether it has one: 1 or 0.
 #[derive(Default)]
 struct Nullable<T> {
     values: Vec<T>,
@@ -191,7 +193,7 @@ fn schema(table: &ExportTable) -> Result<TypePtr, ParquetError> {
     Type::group_type_builder(table.name).with_fields(fields).build().map(Arc::new)
 }
 
-/// What the file said, if it was the file.
+/// Returns the file's own error, if it is the cause.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => {

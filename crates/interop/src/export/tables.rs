@@ -1,14 +1,16 @@
-//! Runs as tidy tables: what they are called, and what stands in their columns.
+//! Runs as tidy tables: their names and columns.
 //!
-//! The model: a line is a place in a record (a run, a cell, a repetition, …), a column a function of lines with a name that
-//! ends in its unit. Here alone a column is described, in `columns.txt` in words; CSV and Parquet are ways to write lines, and
-//! docs/scale.md lists the columns. What is not known is absent, never 0. Tables are joined by `run`, which is unique in the
-//! world, and the indices under it.
+//! The model: a line is a place in a record (a run, a cell, a repetition, …), and a column is a
+//! function of lines with a name that ends in its unit. Columns are described only here, and in words
+//! in `columns.txt`. CSV and Parquet are ways to write lines, and docs/scale.md lists the columns.
+//! Unknown values are absent, never 0. Tables are joined by `run`, which is globally unique, and by the
+//! indices under it.
 //!
 //! # To add a column
 //!
-//! - Add its line here, with its unit in its name, and its meaning in `columns.txt` in both languages. A test writes
-//!   docs/scale.md.
+//! - Add its line here, with its unit in its name, and its meaning in `columns.txt` in both languages.
+//! A test writes
+//! docs/scale.md.
 //! - CSV contains it only if its name is in `csv.rs`.
 
 use super::facts::{device, printed_mean_latency, shape, source, tool};
@@ -22,33 +24,32 @@ use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::{Text, workload::Direction};
 use kurabe_stats::{cell_iops, cell_mean_latency_ns, rate_iops};
 
-/// What a column holds, and how it is had of a line.
+/// Type of a column, with the function that returns its value for a line.
 pub(super) enum ColumnOf {
     Words(fn(&Line<'_>) -> Option<String>),
     Whole(fn(&Line<'_>) -> Option<u64>),
-    /// Finite, or nothing.
+    /// Finite, or `None`.
     Number(fn(&Line<'_>) -> Option<f64>),
     Flag(fn(&Line<'_>) -> Option<bool>),
 }
 
-/// A column of a table: its name, which tells its unit, and what stands in it.
+/// A column of a table: its name, which ends in its unit, and its values.
 pub struct TableColumn(pub &'static str, pub(super) ColumnOf);
 
-/// A table.
+/// A table of the export, with one kind of line.
 pub struct ExportTable {
-    /// Its name, which is that of its file without the extension.
+    /// Name of the table, and of its file without the extension.
     pub name: &'static str,
-    /// Its columns.
+    /// Columns in the order of the file.
     pub columns: &'static [TableColumn],
-    /// Hands on its lines of a run.
+    /// Passes on the lines of the table for a run.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "CSV has one table of its own"))]
     pub(super) lines: fn(&RunRecord, EachLine<'_>),
 }
 
-/// What lines are handed to.
 type EachLine<'e> = &'e mut dyn FnMut(&Line<'_>);
 
-/// The tables.
+/// All tables of the export, from runs down to intervals.
 pub const EXPORT_TABLES: [ExportTable; 6] = [
     ExportTable { name: "runs", columns: &RUNS, lines: run_lines },
     ExportTable { name: "cells", columns: &CELLS, lines: cell_lines },
@@ -167,7 +168,8 @@ const OPERATIONS: [TableColumn; 8] = [
     TableColumn("operation_ns", Whole(|line| Some(line.operation?.2.elapsed_ns))),
 ];
 
-/// What a column holds, or of `table NAME` what its lines are, in words; empty if that was forgotten.
+/// Returns the description of a column, or of the lines of a table for `table NAME`. Empty if it is
+/// missing.
 pub fn described(name: &str) -> Text {
     let entry = |line: &str| {
         line.split_once(": ")
@@ -180,7 +182,7 @@ pub fn described(name: &str) -> Text {
 }
 
 impl TableColumn {
-    /// What its values are, as DuckDB calls it.
+    /// Returns the type of the values, as DuckDB names it.
     pub fn kind(&self) -> &'static str {
         match self.1 {
             Words(_) => "VARCHAR",
@@ -190,7 +192,7 @@ impl TableColumn {
         }
     }
 
-    /// The unit of its values, as its name tells it.
+    /// Returns the unit of the values, according to the column name.
     pub fn unit(&self) -> Option<&'static str> {
         const UNITS: [(&str, &str); 5] = [
             ("bytes_per_s", "bytes/s"),

@@ -1,9 +1,10 @@
-//! AmorphousDiskMark's text (macOS).
+//! Text of AmorphousDiskMark (macOS).
 //!
-//! The model: CrystalDiskMark's form of version 5 with `QD` for the depth of the queue, which is made of that many
-//! threads (`DiskMark.m`). Rate and IOPS are the median of the runs; MB is 10^6; there is no latency. Before version 3
-//! the tests were `128KiB (QD= 32)` and `4KiB (QD= 32)` in the same form. The date is in UTC. Source:
-//! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
+//! The model: the format of CrystalDiskMark 5 with `QD` for the queue depth, which consists of that
+//! many threads (`DiskMark.m`). Rate and IOPS are the median of the runs. MB is 10^6. Latency is not
+//! printed. Before version 3, the tests were `128KiB (QD= 32)` and `4KiB (QD= 32)` in the same format.
+//! The date is in UTC. Source: hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m`
+//! `scoreString`.
 
 use super::dates::from_year_first;
 use super::kit::*;

@@ -1,10 +1,11 @@
-//! AS SSD's text, as its menu copies it: figures in MB/s, or in IOPS.
+//! Text that AS SSD copies from its menu: figures in MB/s or in IOPS.
 //!
-//! The model: a heading with the version, `Name`, `Firmware`, `Controller`, `Offset`, `Size` and `Date`, then sections
-//! between lines of dashes with `Read` and `Write`. Confirmed from three published texts of 2.0.7316. One of them has
-//! the same run in both forms: 60.63 MB/s and 15521 IOPS of 4 KiB, 2468.65 MB/s and 154.29 IOPS of 16 MB, so MB is 2^20
-//! bytes and rates are corrected. How several passes would be summed up is not told: each figure is of a single one.
-//! The XML form is not read: no sample of it was found.
+//! The model: a heading with the version, `Name`, `Firmware`, `Controller`, `Offset`, `Size` and
+//! `Date`, then sections between lines of dashes with `Read` and `Write`. Confirmed from three
+//! published texts of 2.0.7316. One of them has the same run in both units: 60.63 MB/s and 15521 IOPS
+//! of 4 KiB, 2468.65 MB/s and 154.29 IOPS of 16 MB. So MB is 2^20 bytes, and rates are corrected. The
+//! statistic over several passes is undocumented, so each figure is treated as a single pass. The XML
+//! format is not supported, because no sample of it was found.
 
 use super::dates::from_numeric;
 use super::kit::*;
@@ -17,7 +18,7 @@ const DETAILS: [DetailLine; 4] = [
     (&["Date"], &[Detail::Date(date), Detail::OwnFact]),
     (&["Firmware", "Controller", "Offset", "Size"], &[Detail::OwnFact]),
 ];
-/// A section: its heading, the label of its cells, block size, threads, whether offsets ascend.
+/// A section: its heading, the label of its cells, block size, threads, and whether offsets ascend.
 type ScoreSection = (&'static str, &'static str, Option<u64>, Option<u32>, Option<bool>);
 const SECTIONS: [ScoreSection; 7] = [
     ("Sequential", "Sequential", None, None, Some(true)),
@@ -80,7 +81,7 @@ fn section_cell(section: &ScoreSection, key: &str, figure: PrintedFigure) -> Cel
 }
 
 fn figure_of(section: &str, value: &str) -> Option<PrintedFigure> {
-    // German Windows prints a comma for the point.
+    // On German Windows, the decimal separator is a comma.
     let (printed, unit) = value.split_once(' ').unwrap_or((value, ""));
     let (quantity, statistic, factor) = match (section, unit.trim()) {
         ("Score", "") => (Quantity::Score, Statistic::Unknown, 1.0),

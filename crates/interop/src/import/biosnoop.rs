@@ -1,9 +1,11 @@
-//! bcc's `biosnoop`: a line for each operation of the block devices, with its latency.
+//! Output of bcc's `biosnoop`: a line for each operation of the block devices, with its latency.
 //!
-//! The model: the heading names the columns. The fields of a row are taken from its end, because the name of a program may have blanks:
-//! latency in ms, before it the time in the queue with `-Q`, bytes, sector, direction, device. A device's reads or writes are a cell. Its
-//! figures are percentiles by nearest rank, so that each is the latency of an operation that was printed. Times are of completions, in
-//! seconds. The file can also be replayed as a trace. Sources: tools/biosnoop.py and its examples of iovisor/bcc.
+//! The model: the heading names the columns. The fields of a row are parsed from its end, because the
+//! name of a program can contain spaces: latency in ms, before it the time in the queue with `-Q`,
+//! bytes, sector, direction, device. The reads or writes of a device are a cell. Its figures are
+//! percentiles by nearest rank, so that each is the latency of a printed operation. Times are
+//! completion times in seconds. The file can also be replayed as a trace. Sources: tools/biosnoop.py
+//! and its examples in iovisor/bcc.
 
 use super::kit::*;
 use super::{parts, room};
@@ -14,17 +16,17 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
-/// Percentiles that are shown of a cell, besides median, lowest and highest.
+/// Percentiles of a cell, in addition to median, minimum and maximum.
 const PERCENTS: [f64; 3] = [90.0, 99.0, 99.9];
 
-/// Returns whether a line names biosnoop's columns.
+/// Returns whether a line is biosnoop's heading.
 pub(crate) fn is_header(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     words.first() == Some(&"TIME(s)") && has("SECTOR") && has("BYTES") && words.last() == Some(&"LAT(ms)")
 }
 
-/// A row: time of completion, program, device, letter of the direction, sector, bytes, latency.
+/// A row: completion time, program, device, letter of the direction, sector, bytes, latency.
 #[derive(Debug, PartialEq)]
 pub(crate) struct SnoopRow<'a> {
     pub(crate) time: &'a str,
@@ -37,7 +39,7 @@ pub(crate) struct SnoopRow<'a> {
 }
 
 impl<'a> SnoopRow<'a> {
-    /// Reads a row below a heading of so many columns; `None` if it does not have them all.
+    /// Reads a row below a heading with this number of columns. `None` if columns are missing.
     pub(crate) fn read(line: &'a str, columns: usize) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [time, program, .., last_words] = words.as_slice() else { return None };
@@ -98,7 +100,7 @@ fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
         let rank = (percent / 100.0 * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted.get(rank - 1).map(|(_, printed)| *printed)
     };
-    // Fewer operations than that have no such percentile.
+    // A percentile needs a minimum number of operations.
     let shown = PERCENTS.iter().filter(|percent| sorted.len() as f64 * (100.0 - **percent) >= 100.0);
     let ranks = [(Statistic::Median, 50.0), (Statistic::Highest, 100.0), (Statistic::Lowest, 0.0)];
     let ranks = ranks.into_iter().chain(shown.map(|percent| (Statistic::Percentile(*percent), *percent)));
@@ -124,7 +126,7 @@ fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
     cell(label, direction, imported)
 }
 
-/// What all operations come to.
+/// Returns a note with the summary of all operations.
 fn summary(rows: &[SnoopRow<'_>]) -> Option<Notice> {
     let value = |row: &SnoopRow<'_>| number(row.latency);
     let total: f64 = rows.iter().filter_map(value).sum();
@@ -133,8 +135,8 @@ fn summary(rows: &[SnoopRow<'_>]) -> Option<Notice> {
     let (count, mean, span) = (rows.len(), total / rows.len() as f64, (last - first).max(0.0));
     let SnoopRow { program, latency, .. } = longest;
     Some(notice(text!(
-        "{count} operations in {span:.2} s; their mean latency, computed from the lines, is {mean:.3} ms, and the longest took {latency} ms \
-         ({program})",
+        "{count} operations in {span:.2} s; their mean latency, computed from the lines, is {mean:.3} ms, \
+         and the longest took {latency} ms ({program})",
         "{span:.2} 秒間に {count} 件。各行から計算した平均は {mean:.3} ms、最長は {latency} ms({program})です"
     )))
 }

@@ -1,10 +1,11 @@
-//! bonnie++'s CSV, formats 1.96 to 2.00.
+//! CSV of bonnie++, formats 1.96 to 2.00.
 //!
-//! The model: a line is a run on one file system, its fields known by their places. Format 1.98, which bonnie++ 2.00
-//! writes, has two fields more than 1.96 and 1.97: the number of seeks and of seekers. Rates of data are KiB/s,
-//! of seeks and files per second; latencies are the longest of any operation and carry their unit. `+++++` stands for
-//! a test that was over too soon to be measured: such a figure is absent. Seeks read, and write one block in ten back.
-//! bon_csv2html(1) and bon_time.cpp of bonnie++.
+//! The model: a line is a run on one file system, with fields at fixed positions. Format 1.98, which
+//! bonnie++ 2.00 writes, has two fields more than 1.96 and 1.97: the number of seeks and of seekers.
+//! Data rates are in KiB/s, rates of seeks and files per second. Latencies are the longest of any
+//! operation and include their unit. `+++++` marks a test that was too short to be measured; its figure
+//! is absent. The seek test reads, and writes one block in ten back. Source: bon_csv2html(1) and
+//! bon_time.cpp of bonnie++.
 
 use super::kit::*;
 
@@ -12,10 +13,11 @@ const FILES_PER_S: ToolUnit = units::unit("files/s", Quantity::Iops, 1.0);
 const SEEKS_PER_S: ToolUnit = units::unit("seeks/s", Quantity::Iops, 1.0);
 const DATA: ToolUnit = units::unit("K/s", Quantity::Rate, 1024.0);
 
-/// A test of bonnie++: name, unit, direction, whether offsets ascend, the field of its rate after the first such field.
+/// A test of bonnie++: name, unit, direction, whether offsets ascend, and the position of its rate
+/// after the first rate.
 type Test = (&'static str, ToolUnit, Option<Direction>, Option<bool>, usize);
 
-/// The tests in the order of their latencies; the first six are of one large file.
+/// Tests in the order of their latencies. The first six use one large file.
 const TESTS: [Test; 12] = [
     ("putc", DATA, Some(Direction::Write), Some(true), 0),
     ("put_block", DATA, Some(Direction::Write), Some(true), 2),
@@ -30,7 +32,7 @@ const TESTS: [Test; 12] = [
     ("ran_stat", FILES_PER_S, None, None, 25),
     ("ran_del", FILES_PER_S, None, None, 27),
 ];
-/// The field of the first latency after that of the first rate.
+/// Position of the first latency after the first rate.
 const LATENCIES: usize = 29;
 
 pub(super) const IMPORTER: Importer =
@@ -45,7 +47,8 @@ fn fields(line: &str) -> Vec<&str> {
     line.split(',').map(str::trim).collect()
 }
 
-/// Whether a line looks like one of bonnie++: format and version, then name, a number of copies.
+/// Returns whether a line looks like one of bonnie++: format and version, then a name and a number of
+/// copies.
 fn is_mine(fields: &[&str]) -> bool {
     let version = |field: &str| {
         field.split_once('.').is_some_and(|(major, minor)| {
@@ -73,7 +76,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 return parts::broken_at(input, number, what);
             }
         };
-        // With `-n 0` some versions leave the fields of files out, but never those of data.
+        // With `-n 0`, some versions omit the fields of files, but never those of data.
         if fields.len() < first + 12 {
             let what = text!("this line of bonnie++ is cut off", "bonnie++ のこの行は途中で切れています");
             return parts::broken_at(input, number, what);
@@ -83,7 +86,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     if runs.is_empty() { without_line("1.98,2.00a,NAME,1,…") } else { Ok(runs) }
 }
 
-/// A run; `first` is the field of the first rate.
+/// Returns a run. `first` is the position of the first rate.
 fn run(input: &Input<'_>, fields: &[&str], first: usize) -> ImportedRun {
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
     let seeks = if first == 9 { &[("seeks", 7), ("seekers", 8)][..] } else { &[] };

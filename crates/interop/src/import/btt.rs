@@ -1,12 +1,13 @@
-//! btt's averages of a trace of blktrace (`btt -A`, the default output).
+//! btt's averages of a blktrace trace (`btt -A`, the default output).
 //!
-//! The model: a row names two points on the way of a request, and the time between them in seconds: lowest, mean, highest, number. Each
-//! row of all devices together is a cell. From queued to completed (`Q2C`) is the whole way, and from issued to completed (`D2C`) the
-//! device's part of it. btt prints the shares of the parts, too. Source: btt's manual and bt_timeline of blktrace.
+//! The model: a row names two points in the life of a request, and the time between them in seconds:
+//! minimum, mean, maximum, count. Each row for all devices together is a cell. Queued to completed
+//! (`Q2C`) is the total time, and issued to completed (`D2C`) the device's share of it. btt also prints
+//! the shares of the parts. Source: btt's manual and bt_timeline of blktrace.
 
 use super::kit::*;
 
-/// The rows in the order of their weight: name and meaning.
+/// Rows in order of importance: name and meaning.
 const STAGES: [(&str, &str); 10] = [
     ("Q2C", "queued to completed"),
     ("D2C", "in the device"),
@@ -33,7 +34,7 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
-/// A row: its stage, and the lowest, mean, highest and number.
+/// Parses a row: its stage, and minimum, mean, maximum and count.
 fn stage(line: &str) -> Option<(usize, [&str; 4])> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, low, mean, high, count] = words[..] else { return None };
@@ -62,7 +63,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let cells = rows.iter().map(|(place, row)| stage_cell(STAGES[*place], row, share(STAGES[*place].0)));
     let notices = share("D2C").map(|share| {
         notice(text!(
-            "{share} % of the time from queue to completion was spent in the device (D2C of Q2C), the rest in the kernel's queues",
+            "{share} % of the time from queue to completion was spent in the device (D2C of Q2C), the \
+             rest in the kernel's queues",
             "キューに入ってから完了までの時間の {share} % はデバイス内(Q2C のうち D2C)で、残りはカーネルのキューです"
         ))
     });

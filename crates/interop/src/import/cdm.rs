@@ -1,15 +1,17 @@
-//! CrystalDiskMark's text, versions 3 to 9, and texts in its form such as kurabe's own.
+//! Text of CrystalDiskMark, versions 3 to 9, and texts in its format such as kurabe's own.
 //!
-//! The model: a heading between lines of dashes, result lines, and a foot of `Key: value` lines. Versions 3 to 6 print
-//! the direction in each line; from 7 on lines stand under `[Read]`, `[Write]` and `[Mix]`. Every label is English in
-//! every language of the program (`DiskMarkDlg.cpp`: `OnEditCopy` of 3.x and 6.0, `ResultText` of 7.0, `SaveText` of 8
-//! and 9; the language files hold none of them); only the comment, the drive and the name of the system may hold other
-//! letters. 9 saves UTF-8; what was pasted from the clipboard is in whatever the editor wrote.
+//! The model: a heading between lines of dashes, result lines, and a footer of `Key: value` lines.
+//! Versions 3 to 6 print the direction in each line. Since version 7, lines are below `[Read]`,
+//! `[Write]` and `[Mix]`. Every label is English in every language of the program (`DiskMarkDlg.cpp`:
+//! `OnEditCopy` of 3.x and 6.0, `ResultText` of 7.0, `SaveText` of 8 and 9; the language files contain
+//! none of them). Only the comment, the drive and the name of the system can contain other characters.
+//! Version 9 saves UTF-8. Text pasted from the clipboard has the encoding of the editor.
 //!
-//! The figures: MB is 10^6. The rate is the highest of the runs and the latency the lowest mean latency of a run, each
-//! on its own (`DiskBench.cpp`); IOPS are the rate divided by the block. A test that was not run is printed as 0.000:
-//! it is left out. Sources: hiyohiyo/CrystalDiskMark b7e77c4 (6.0), 8dbfdeb (7.0), bf4e6d7 (8.0), bf00fa6 (9.0.1), a
-//! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
+//! The figures: MB is 10^6. The rate is the highest of the runs and the latency the lowest mean latency
+//! of a run, each separately (`DiskBench.cpp`). IOPS are the rate divided by the block size. A test
+//! that was not run is printed as 0.000 and skipped. Sources: hiyohiyo/CrystalDiskMark b7e77c4 (6.0),
+//! 8dbfdeb (7.0), bf4e6d7 (8.0), bf00fa6 (9.0.1), a copy of 3.0's sources, and published texts of 3.0.1
+//! to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
 use super::dates::from_year_first;
 use super::kit::*;
@@ -20,9 +22,9 @@ use kurabe_core::profile_library::PROFILES;
 use std::sync::LazyLock;
 
 const PRODUCT: &str = "CrystalDiskMark";
-/// The tool of a text without a heading.
+/// Tool of a text without a heading.
 const UNKNOWN: &str = "unknown";
-/// The lines under the results.
+/// Lines below the results.
 const FOOT: [DetailLine; 4] = [
     (&["Date"], &[Detail::Date(from_year_first)]),
     (&["OS"], &[Detail::Os]),
@@ -30,7 +32,8 @@ const FOOT: [DetailLine; 4] = [
     (&["Profile", "Mode", "Time", "Comment", "Statistic", "Model"], &[Detail::OwnFact]),
 ];
 
-/// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
+/// Returns whether a line is a heading: `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe
+/// 0.1.0 (as CrystalDiskMark 9 prints it)`.
 pub(super) fn is_heading(line: &str) -> bool {
     [PRODUCT, "kurabe"].iter().any(|product| {
         let rest = line.trim().strip_prefix(product).and_then(|rest| rest.strip_prefix(' '));
@@ -38,14 +41,15 @@ pub(super) fn is_heading(line: &str) -> bool {
     })
 }
 
-/// Reads a text in this form, with its heading if it has one.
+/// Reads a text in this format, with its heading if it has one.
 pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
     let mut text = CdmText(RunDetails { origin: input.origin(UNKNOWN, "cdm-text"), ..RunDetails::default() });
     text.heading(lines);
     let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
     if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
         let what = text!(
-            "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
+            "this is the format of KDiskMark without its heading, and the meaning of its MB/s depends on \
+             the version in the heading",
             "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
         );
         return Err(broken_line(input, *line, what));
@@ -62,14 +66,14 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     Ok(text.into_run(results))
 }
 
-/// KDiskMark puts a blank between the number and the unit of a block, which CrystalDiskMark does not.
+/// Returns whether a line is KDiskMark's, which has a space between the number and the unit of a block.
 fn is_kdiskmarks(line: &str) -> bool {
     matches!(parse(line), LineClass::Result(_))
         && line.contains("Q=")
         && (line.contains(" KiB (") || line.contains(" MiB ("))
 }
 
-/// What a text holds besides its results.
+/// Contents of a text other than its results.
 struct CdmText(RunDetails);
 
 impl CdmText {
@@ -86,7 +90,7 @@ impl CdmText {
         let line = named.or_else(after_rule).unwrap_or_default().trim();
         let is_version = |word: &str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
         let blanks = line.match_indices(' ').map(|(at, _)| at);
-        // Without a version nobody signed it.
+        // Without a version, the line does not name a tool.
         let Some((tool, rest)) =
             blanks.map(|at| (&line[..at], &line[at + 1..])).find(|(_, rest)| is_version(rest))
         else {
@@ -107,7 +111,7 @@ impl CdmText {
             match key_value(line) {
                 Some(("Date", value)) if self.0.origin.measured_at.is_none() => self.fact("Date", value),
                 Some((key, _)) if FOOT.iter().any(|(names, _)| names.contains(&key)) => {}
-                // Versions 3 to 6 print the comment alone, after the system.
+                // Versions 3 to 6 print the comment without a key, after the system.
                 _ if before
                     && !is_rule(line)
                     && self.setting("Comment").is_none()
@@ -120,7 +124,7 @@ impl CdmText {
         }
         if let Some(drive) = self.setting("Test").and_then(drive).map(str::to_owned) {
             self.fact("Drive", &drive);
-            // A letter keeps its colon; the path that kurabe prints in its place has none.
+            // A drive letter keeps its colon. The path that kurabe prints instead has none.
             self.0.origin.target = drive.split_once(": ").or(drive.split_once(':')).map(|(name, _)| {
                 if name.chars().count() == 1 { format!("{name}:") } else { name.to_owned() }
             });
@@ -142,13 +146,13 @@ impl CdmText {
         self.0.origin.facts.get(key).map(String::as_str)
     }
 
-    /// The major version, if the tool is CrystalDiskMark itself.
+    /// Returns the major version, if the tool is CrystalDiskMark itself.
     fn major(&self) -> Option<u32> {
         let version = self.0.origin.version.as_deref().filter(|_| self.is_of(PRODUCT))?;
         version.split('.').next()?.parse().ok()
     }
 
-    /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
+    /// Returns the statistics: CrystalDiskMark's own, or those that another tool states.
     fn statistics(&self) -> (Statistic, Statistic) {
         match self.setting("Statistic") {
             _ if self.is_of(PRODUCT) => (Statistic::Highest, Statistic::Lowest),
@@ -171,20 +175,21 @@ impl CdmText {
         }
         if self.is_of(UNKNOWN) {
             notices.push(notice(text!(
-                "no heading names the tool; the form is CrystalDiskMark's, which shows the best of its runs",
+                "the heading with the tool's name is missing; the format is that of CrystalDiskMark, \
+                 which shows the best of its runs",
                 "ツール名の見出しがありません。CrystalDiskMark の形式で、CrystalDiskMark なら各回のうち最良の値です"
             )));
         }
         if let Some(model) = self.setting("Model") {
-            // kurabe says so of what it computed.
+            // kurabe marks the figures that it computed.
             notices.push(notice(Text::same(model)));
         }
         results.into_run(self.0, notices)
     }
 
-    /// kurabe's profile, if version and tests name it without doubt.
+    /// Returns kurabe's profile, if version and tests identify it.
     fn profile(&self, results: &Results) -> Option<String> {
-        // 4 and 5 print the same tests.
+        // Versions 4 and 5 print the same tests.
         let major = self
             .major()
             .filter(|major| (3..=9).contains(major))
@@ -196,7 +201,7 @@ impl CdmText {
         let (printed, time) = (self.setting("Profile")?, self.setting("Time").map(str::trim));
         let is_flash = time == Some("Measure 1 sec / Interval 30 sec");
         let presets = PRESETS.iter().filter(|(profile, _)| *profile == printed).map(|(_, preset)| *preset);
-        // The preset for NVMe drives came with version 8.
+        // Version 8 introduced the preset for NVMe drives.
         let can_be = |preset: &&str| match *preset {
             "-flash" => is_flash,
             "-nvme" => major > 7,
@@ -208,7 +213,7 @@ impl CdmText {
     }
 }
 
-/// What versions from 7 on print of a preset, and how the name of its profile ends.
+/// Names of presets as printed since version 7, and the endings of the names of their profiles.
 const PRESETS: [(&str, &str); 6] = [
     ("Default", "-flash"),
     ("Default", ""),
@@ -218,7 +223,7 @@ const PRESETS: [(&str, &str); 6] = [
     ("Demo", "-demo"),
 ];
 
-/// The labels of the tests of each of kurabe's profiles.
+/// Labels of the tests of each of kurabe's profiles.
 static PROFILE_TESTS: LazyLock<Vec<(&str, Vec<String>)>> = LazyLock::new(|| {
     let own = PROFILES.iter().filter(|(name, _)| name.starts_with("cdm-"));
     let tests = |(name, source): &(&'static str, &str)| {
@@ -227,7 +232,8 @@ static PROFILE_TESTS: LazyLock<Vec<(&str, Vec<String>)>> = LazyLock::new(|| {
     own.filter_map(tests).collect()
 });
 
-/// The tests of a version's preset: those of version 9, but where the version has another in the place of one.
+/// Returns the tests of a version's preset: those of version 9, except those that differ in the
+/// version.
 fn tests(major: u32, preset: &str) -> Vec<String> {
     let of = |version: u32, preset: &str| {
         let name = format!("cdm-{version}{preset}");
@@ -241,7 +247,8 @@ fn tests(major: u32, preset: &str) -> Vec<String> {
     of(9, preset).iter().map(of_version).collect()
 }
 
-/// Whether what was printed of each test is true of a profile's; versions before 7 do not print all.
+/// Returns whether the printed tests match those of a profile. Versions before 7 do not print every
+/// parameter.
 fn are(printed: &[String], tests: &[String]) -> bool {
     let is = |(printed, test): (&String, &String)| {
         printed.split(' ').all(|word| test.split(' ').any(|own| own == word))
@@ -254,7 +261,7 @@ fn is_foot(line: &str) -> bool {
         .is_some_and(|(key, _)| matches!(key, "Profile" | "Test" | "Mode" | "Time" | "Date" | "OS"))
 }
 
-/// What stands in the brackets of the drive: `C: 87% (814/931GiB)`.
+/// Returns the drive from the brackets: `C: 87% (814/931GiB)`.
 fn drive(test: &str) -> Option<&str> {
     test.split('[').skip(1).find_map(|group| {
         let inner = group.split(']').next()?;

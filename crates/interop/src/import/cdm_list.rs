@@ -1,13 +1,16 @@
-//! Results of CrystalDiskMark that a person typed: a list or a table with its short names of tests, such as `SEQ1M Q8T1  7000  6500`.
+//! CrystalDiskMark results typed by a person: a list or a table with short names of tests, such as
+//! `SEQ1M Q8T1  7000  6500`.
 //!
-//! The model: a line names a test by its order, its block and its queue, and has one number or two. Words in the line, or in the line
-//! above, say which direction a number is of; without any, two numbers are reads and writes, in the order of the program's window, which
-//! a remark says. The unit is in the line or anywhere above it, because the window can show other units, too; a list without a unit is
-//! refused. A comma before three digits may separate thousands or decimals, so such a number is refused.
+//! The model: a line names a test by its order, its block and its queue, and has one or two numbers.
+//! Words in the line, or in the line above, state the direction of a number. Without them, two numbers
+//! are reads and writes, in the order of the program's window; a note says so. The unit is in the line
+//! or anywhere above it, because the window can also show other units. A list without a unit is
+//! refused. A comma before three digits may separate thousands or decimals, so such a number is
+//! refused.
 
 use super::kit::*;
 
-/// What a list looks like that can be read.
+/// Example of a readable list.
 const EXAMPLE: &str = "SEQ1M Q8T1  7000.12 MB/s  6500.34 MB/s";
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -51,7 +54,7 @@ fn unit(word: &str) -> Option<ListUnit> {
     UNITS.into_iter().find(|(name, ..)| name.eq_ignore_ascii_case(word))
 }
 
-/// `Q8T1`, `QD32`, `Q32`: operations in flight and threads.
+/// Parses operations in flight and threads: `Q8T1`, `QD32`, `Q32`.
 fn queue(word: &str) -> Option<(u32, Option<u32>)> {
     let rest = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_uppercase();
     let rest = rest.strip_prefix('Q')?;
@@ -63,7 +66,8 @@ fn queue(word: &str) -> Option<(u32, Option<u32>)> {
     }
 }
 
-/// `SEQ1M`, `RND4K`, `Sequential`, `4K`: whether offsets ascend, and the block.
+/// Parses a test: whether offsets ascend, and the block size, as in `SEQ1M`, `RND4K`, `Sequential`,
+/// `4K`.
 fn test(word: &str) -> Option<(Option<bool>, Option<u64>)> {
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_uppercase();
     let orders = [("SEQUENTIAL", true), ("SEQ", true), ("RANDOM", false), ("RND", false), ("RAND", false)];
@@ -108,14 +112,14 @@ impl<'a> TypedLine<'a> {
                 line.numbers.push((digits, of.take(), unit(rest)));
             }
         }
-        // `4K` alone is of random places.
+        // `4K` alone means random offsets.
         line.setting.sequential = Some(order.unwrap_or(false));
         line.setting.block_bytes = block_bytes;
         (is_queued && !line.numbers.is_empty()).then_some(line)
     }
 }
 
-/// The number that a word begins with, and what follows it.
+/// Returns the number at the start of a word, and the rest.
 fn number_at(word: &str) -> (&str, &str) {
     let word = word.trim_start_matches(['.', '~', '(', '/']);
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
@@ -123,10 +127,10 @@ fn number_at(word: &str) -> (&str, &str) {
     (digits.trim_end_matches([',', '.']), rest)
 }
 
-/// Words of a line that titles the numbers below it; a longer one is prose.
+/// Maximum number of words in a title line above numbers. A longer line is prose.
 const TITLE_WORDS: usize = 8;
 
-/// What the lines above a row say of its numbers.
+/// Properties of a row's numbers according to the lines above it.
 #[derive(Default)]
 struct Titles {
     unit: Option<ListUnit>,
@@ -145,7 +149,7 @@ impl Titles {
         }
     }
 
-    /// The cells of a row, and whether the order of its numbers is taken for granted.
+    /// Returns the cells of a row, and whether the order of its numbers was assumed.
     fn cells(
         &self,
         input: &Input<'_>,
@@ -158,7 +162,7 @@ impl Titles {
                 input,
                 at,
                 text!(
-                    "this line cannot be read; the form is `{EXAMPLE}`, with reads before writes",
+                    "this line cannot be read; the format is `{EXAMPLE}`, with reads before writes",
                     "この行を読めません。`{EXAMPLE}` の形(読み出し、書き込みの順)で書いてください"
                 ),
             )
@@ -172,7 +176,7 @@ impl Titles {
                     input,
                     at,
                     text!(
-                        "the unit is missing: write the list with it, such as `{EXAMPLE}`",
+                        "the unit is missing: add it, as in `{EXAMPLE}`",
                         "単位がありません。`{EXAMPLE}` のように単位を付けてください"
                     ),
                 ));
@@ -210,12 +214,13 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     let mut notices = vec![notice(text!(
-        "a person typed this list: the tool, its version and how its figures were made are unknown",
+        "this list was typed by hand: the tool, its version and its procedure are unknown",
         "手で書かれた一覧です。ツールとバージョン、値の求め方は不明です"
     ))];
     if is_guessed {
         notices.push(notice(text!(
-            "no word says which numbers are reads: they are taken in the order of CrystalDiskMark's window, reads before writes",
+            "the list does not say which numbers are reads: the order of CrystalDiskMark's window is \
+             assumed, reads before writes",
             "読み出しと書き込みの区別がないため、CrystalDiskMark の画面の順(読み出し、書き込み)として読みました"
         )));
     }
@@ -235,10 +240,12 @@ mod tests {
 
     #[test]
     fn lists_and_tables_are_read() {
-        let table = "#### MB/s\n||Read|Write|\n|:----|:----|:----|\n|SEQ1M Q8T1|1141.20|2032.80|\n|RND4K Q32T16|47.43|78.44|\n";
+        let table = "#### MB/s\n||Read|Write|\n|:----|:----|:----|\n|SEQ1M Q8T1|1141.20|2032.80|\n\
+            |RND4K Q32T16|47.43|78.44|\n";
         let list =
             "CrystalDiskMark:\nSEQ1M Q8T1: 1141.20 MB/s / 2032.80 MB/s\nRND4K Q32T16: 47.43 / 78.44 MB/s\n";
-        let words = "SEQ1M Q8T1 -> Read 1141.20MB/s, write 2032.80MB/s\nRND4K Q32T16 -> Read 47.43MB/s, write 78.44MB/s\n";
+        let words = "SEQ1M Q8T1 -> Read 1141.20MB/s, write 2032.80MB/s\n\
+            RND4K Q32T16 -> Read 47.43MB/s, write 78.44MB/s\n";
         for text in [table, list, words] {
             let run =
                 import("a.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")).remove(0);
@@ -257,7 +264,7 @@ mod tests {
         let text = "CrystalDiskMark\nSEQ1M Q8T1 1141.20 2032.80\nRND4K Q1T1 47.43 78.44\n";
         let error = import("a.txt", text.as_bytes()).unwrap_err();
         assert!(error.what().en.contains("SEQ1M Q8T1  7000.12 MB/s"), "{error}");
-        // One number under two titles may be of either.
+        // One number under two titles can belong to either.
         let one = "Read Write MB/s\nSEQ1M Q8T1 1141.20\nRND4K Q1T1 47.43\n";
         assert!(import("a.txt", one.as_bytes()).is_err());
         let thousands = "SEQ1M Q8T1 7,108 MB/s 6,605 MB/s\nRND4K Q1T1 47.43 MB/s 78.44 MB/s\n";

@@ -1,25 +1,25 @@
-//! A line as its tool wrote it, without what pages, mails and comments put around it.
+//! Lines as the tool wrote them, without the additions of web pages, mails and comments.
 //!
-//! The model: marks of quotation (`>`), of comments (`#`, `//`) and of lists (`* `, `- `) stand before the line, one of them
-//! any number of times; elements of HTML stand around it, and its own `<` is written `&lt;` there. Blanks before the line stay:
-//! some tools tell by them.
+//! The model: marks of quotations (`>`), comments (`#`, `//`) and lists (`* `, `- `) precede the line,
+//! one of them any number of times. HTML elements surround it, and a literal `<` is written `&lt;`
+//! there. Leading spaces are kept, because they are significant for some tools.
 
 use std::borrow::Cow;
 
-/// Elements that pages put around the lines of a text.
+/// HTML elements that pages put around the lines of a text.
 const ELEMENTS: &str =
     "a b blockquote body br code div em font html i li p pre span strong table tbody td th tr tt";
 
-/// Bytes of a line in which elements are looked for.
+/// Maximum length in bytes of a line in which elements are searched.
 const LINE_LONGEST: usize = 1 << 20;
 
-/// Signs by their names in HTML; the last is in all of these names.
+/// Characters by their names in HTML. The last one occurs in all of these names.
 const SIGNS: [(&str, &str); 5] =
     [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
 
-/// The line, or the lines where a page broke it by `<br>`.
+/// Returns the line, or several lines if a page split it with `<br>`.
 pub(super) fn cleaned(line: &str) -> Vec<Cow<'_, str>> {
-    // Elements of a line that is longer than any of a page are not taken apart.
+    // A line that is too long for a page is not searched for elements.
     if line.len() > LINE_LONGEST || !line.contains(['<', '&']) {
         return vec![Cow::Borrowed(unmarked(line))];
     }
@@ -27,7 +27,7 @@ pub(super) fn cleaned(line: &str) -> Vec<Cow<'_, str>> {
     text.split('\n').map(|line| Cow::Owned(unmarked(line).to_owned())).collect()
 }
 
-/// Without marks before it.
+/// Removes marks before the line.
 fn unmarked(line: &str) -> &str {
     let mut rest = line;
     loop {
@@ -45,7 +45,7 @@ fn unmarked(line: &str) -> &str {
     }
 }
 
-/// Without elements of HTML; `<br>` and the ends of blocks are ends of lines.
+/// Removes HTML elements. `<br>` and the ends of block elements become line ends.
 fn without_elements(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
@@ -59,7 +59,7 @@ fn without_elements(line: &str) -> String {
         if matches!(name, "br" | "p" | "div" | "li" | "tr") && !after.trim().is_empty() {
             text.push('\n');
         }
-        // Fields of a row would run into each other.
+        // Without a space, the fields of a row would merge.
         if matches!(name, "td" | "th") && text.ends_with(|c: char| !c.is_whitespace()) {
             text.push(' ');
         }
@@ -68,9 +68,10 @@ fn without_elements(line: &str) -> String {
     text + rest
 }
 
-/// The name of an element whose `<` was before the words, and what follows its `>`.
+/// Returns the name of an element, whose `<` precedes the words, and the text after its `>`.
 fn element(words: &str) -> Option<(&'static str, &str)> {
-    // No element of a page of results is longer; a file of `<` would be looked through again and again.
+    // Elements in pages of results are short. Without a limit, a file of `<` would be scanned
+    // repeatedly.
     const LONGEST: usize = 200;
     let end = words.bytes().take(LONGEST).position(|byte| byte == b'>')?;
     let name = words[..end].strip_prefix('/').unwrap_or(&words[..end]);

@@ -1,9 +1,10 @@
-//! Dates as tools print them, made ISO 8601; an offset only if the tool printed one.
+//! Conversion of printed dates to ISO 8601, with an offset only if the tool printed one.
 
 use jiff::civil::{Date, Time};
 use jiff::{Timestamp, tz::TimeZone};
 
-/// `Sat Nov 21 13:23:23 2026`, also with a zone's name before the year, which is no offset and is left out unless UTC.
+/// Parses `Sat Nov 21 13:23:23 2026`, also with the name of a time zone before the year. The name is
+/// not an offset, and is ignored unless it is UTC.
 pub(super) fn from_ctime(words: &str) -> Option<String> {
     let parts: Vec<&str> = words.split_whitespace().collect();
     let (zone, year) = match parts[..] {
@@ -16,8 +17,9 @@ pub(super) fn from_ctime(words: &str) -> Option<String> {
     assemble(date, parts[3], mark)
 }
 
-/// Date and time with the year first: `2021/02/05 1:16:10`, `2022-08-24 16:10:33`, `2019-10-15T04:09:09Z`,
-/// `2026/11/21 13:23:23 UTC`. Parts of a second are cut; an offset is kept if it was printed.
+/// Parses date and time with the year first: `2021/02/05 1:16:10`, `2022-08-24 16:10:33`,
+/// `2019-10-15T04:09:09Z`, `2026/11/21 13:23:23 UTC`. Fractions of a second are dropped. A printed
+/// offset is kept.
 pub(super) fn from_year_first(words: &str) -> Option<String> {
     let words = words.trim();
     let (words, utc) = words.strip_suffix(" UTC").map_or((words, ""), |words| (words, "Z"));
@@ -29,22 +31,22 @@ pub(super) fn from_year_first(words: &str) -> Option<String> {
     assemble(date, time, &format!("{}{utc}", iso_offset(offset)?)).filter(|_| is_whole)
 }
 
-/// `2026-11-21T13:23:23.123+0000` with the colon in its offset that ISO 8601 wants.
+/// Parses `2026-11-21T13:23:23.123+0000`, and inserts the colon that ISO 8601 requires in the offset.
 pub(super) fn from_iso(words: &str) -> Option<String> {
     let (date, time) = words.split_once('T')?;
     let (time, offset) = split_offset(time);
-    // As long as they are printed in full; jiff takes shorter forms, too.
+    // Only complete dates are accepted, although jiff also parses shorter forms.
     let is_date = date.len() == 10 && date.parse::<Date>().is_ok();
     let is_time = time.len() >= 8 && time.parse::<Time>().is_ok();
     iso_offset(offset).filter(|_| is_date && is_time).map(|offset| format!("{date}T{time}{offset}"))
 }
 
-/// Seconds since 1970 in UTC.
+/// Converts seconds since 1970 in UTC.
 pub(super) fn from_epoch(seconds: u64) -> Option<String> {
     Some(Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?.to_string())
 }
 
-/// Seconds since 1970 of a date and time without its zone, for differences within one file.
+/// Returns the seconds since 1970 of a date and time without its zone, for differences within one file.
 pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     let (date, time) = iso.split_once('T')?;
     let time: Time = split_offset(time).0.parse().ok()?;
@@ -52,8 +54,9 @@ pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     Some(at.timestamp().as_duration().as_secs_f64())
 }
 
-/// `11/21/26`, `2026-11-21` or `2026年11月21日` with an optional time after it, of 24 or of 12 hours (`01:20:39 PM`). Which of day and
-/// month comes first depends on the tool's locale: where both readings are possible, only the year is certain.
+/// Parses `11/21/26`, `2026-11-21` or `2026年11月21日` with an optional time of 24 or 12 hours (`01:20:39
+/// PM`). The order of day and month depends on the tool's locale: where both readings are possible,
+/// only the year is certain.
 pub(super) fn from_numeric(words: &str) -> Option<String> {
     let words = words.trim();
     if words.contains('T') && words.contains('-') {
@@ -81,7 +84,7 @@ pub(super) fn from_numeric(words: &str) -> Option<String> {
     }
 }
 
-/// A time of day on a clock of 24 hours. `half` is the word behind it.
+/// Converts a time of day to 24 hours. `half` is the word after it.
 fn of_24_hours(time: &str, half: Option<&str>) -> Option<String> {
     let added = match half {
         Some("AM") => 0,
@@ -93,23 +96,23 @@ fn of_24_hours(time: &str, half: Option<&str>) -> Option<String> {
     Some(format!("{:02}:{rest}", hour % 12 + added))
 }
 
-/// A date with a time of day such as `1:16:10`, and the mark of its offset.
+/// Combines a date, a time of day such as `1:16:10`, and an offset.
 fn assemble(date: Date, time: &str, mark: &str) -> Option<String> {
     let time = Time::strptime("%H:%M:%S", time).ok()?;
     Some(format!("{}{mark}", since_1970(date)?.to_datetime(time)))
 }
 
-/// A date that a computer can have printed of a run.
+/// Returns the date if it is plausible for a computer.
 fn since_1970(date: Date) -> Option<Date> {
     (date.year() >= 1970).then_some(date)
 }
 
-/// A time of day, and the offset behind it.
+/// Splits a time of day from the offset after it.
 fn split_offset(time: &str) -> (&str, &str) {
     time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()))
 }
 
-/// `Z`, `+09:00` or `+0900` as ISO 8601 wants it, or nothing.
+/// Converts `Z`, `+09:00` or `+0900` to ISO 8601.
 fn iso_offset(words: &str) -> Option<String> {
     if matches!(words, "" | "Z") {
         return Some(words.to_owned());

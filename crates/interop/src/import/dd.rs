@@ -1,16 +1,22 @@
-//! What dd prints at its end: GNU in any language, BSD and macOS, and busybox.
+//! Final lines of dd: GNU in any language, BSD and macOS, and busybox.
 //!
-//! The model: a line of bytes, time and rate; one line is one cell. Lines that `status=progress` printed before it are
-//! a series. A shell's line with the command above it, if it was kept, tells block size and direction; what goes into a
-//! pipe is neither read from nor written to a target. Of the line only the words differ between languages and systems, so none is
-//! looked at: an amount, sizes for people in brackets or none, a time and a rate stand in this order; a rate's unit is one of bytes
-//! over one of time, which begins as the time's does; and time and rate come to the amount. Decimals have a point or a comma.
-//! GNU's MB is 10^6, BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected.
-//! The options of the command decide what the rate is. With `oflag=dsync` each write is durable before the next one begins, so the
-//! figures are durable writes per second and the time of each, computed from the printed time and number of blocks. With
-//! `conv=fsync` the time includes one flush. Without `direct` and without a flush, the page cache may have done the work.
-//! Sources: GNU coreutils 9.1 as run here in every language that it has; French, Chinese, Japanese and Russian lines as published
-//! with earlier ones; mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
+//! The model: a line of bytes, time and rate is one cell. Lines that `status=progress` printed before
+//! it are a series. If the text contains the shell's line with the command above it, the command
+//! determines block size and direction. Data to a pipe is neither read from nor written to a target.
+//! Only the words of the line differ between languages and systems, so they are ignored: an amount,
+//! optional human-readable sizes in brackets, a time and a rate appear in this order. The unit of the
+//! rate is a unit of bytes over a unit of time, which begins with the same letter as the unit of the
+//! time. Time and rate must match the amount. The decimal separator is a point or a comma. GNU's MB is
+//! 10^6, BSD prints bytes, and busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is
+//! corrected.
+//!
+//! The options of the command determine the meaning of the rate. With `oflag=dsync`, each write is
+//! durable before the next one begins, so the figures are durable writes per second and the time of
+//! each, computed from the printed time and number of blocks. With `conv=fsync`, the time includes one
+//! flush. Without `direct` and without a flush, the rate may be that of the page cache. Sources: GNU
+//! coreutils 9.1 as run here in every language that it has; published French, Chinese, Japanese and
+//! Russian lines of earlier versions; mirror/busybox `coreutils/dd.c`; published lines of BSD and
+//! macOS.
 
 use super::kit::*;
 use kurabe_core::imported::Correction;
@@ -25,29 +31,29 @@ fn line_mark(line: &str) -> LineMark {
     if own { LineMark::Belongs } else { LineMark::None }
 }
 
-/// A line of bytes, time and rate.
+/// A line with bytes, time and rate.
 struct TransferLine {
     seconds: f64,
-    /// None where the time was too short.
+    /// `None` if the time was too short.
     rate: Option<PrintedFigure>,
     time: PrintedFigure,
     bytes: PrintedFigure,
 }
 
-/// A command line as far as it matters.
+/// The relevant parts of a command line.
 #[derive(Default)]
 struct DdCommand<'a> {
     line: Option<&'a str>,
     block_bytes: Option<u64>,
     direction: Option<Direction>,
     target: Option<&'a str>,
-    /// When its writes become durable.
+    /// When writes become durable.
     flush: Flush,
     /// Whether it bypasses the page cache.
     is_direct: bool,
 }
 
-/// When dd waits until its writes are durable.
+/// Time at which dd waits until its writes are durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Flush {
     #[default]
@@ -68,7 +74,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         if let Some(next) = DdCommand::read(line) {
             (command, progress) = (next, Vec::new());
         } else if is_count(line) {
-            // The blocks that were written are in the second of two lines.
+            // The number of written blocks is in the second of two lines.
             (after_records, records) = (true, count_at(line));
         } else if let Some(transfer) = TransferLine::read(line) {
             if !after_records {
@@ -121,14 +127,15 @@ impl Remark {
             Self::UnknownCommand => (
                 NoticeKind::Other,
                 text!(
-                    "dd's command line is not in the text: whether the page cache did the work is unknown",
+                    "dd's command line is not in the text: whether the speed is that of the page cache is unknown",
                     "dd のコマンドラインが本文にないため、ページキャッシュの速度かどうかは不明です"
                 ),
             ),
             Self::Durable => (
                 NoticeKind::Other,
                 text!(
-                    "each of dd's writes waited until it was durable (`oflag=dsync`): writes per second and their time count, not MB/s",
+                    "each write of dd waited until it was durable (`oflag=dsync`): the meaningful figures \
+                     are writes per second and time per write, not MB/s",
                     "dd は書き込みごとに永続化を待っています(`oflag=dsync`)。意味があるのは毎秒の回数と 1 回の時間で、MB/s ではありません"
                 ),
             ),
@@ -142,14 +149,15 @@ impl Remark {
             Self::CachedWrite => (
                 NoticeKind::CacheDrop,
                 text!(
-                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the page cache may have taken the data",
+                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the data may be \
+                     only in the page cache",
                     "dd はダイレクト I/O(`oflag=direct`)もフラッシュも使っていません。ページキャッシュに書いた速度かもしれません"
                 ),
             ),
             Self::CachedRead => (
                 NoticeKind::CacheDrop,
                 text!(
-                    "dd read without direct I/O (`iflag=direct`): the page cache may have answered",
+                    "dd read without direct I/O (`iflag=direct`): the data may come from the page cache",
                     "dd はダイレクト I/O(`iflag=direct`)を使っていません。ページキャッシュから読んだ速度かもしれません"
                 ),
             ),
@@ -158,7 +166,7 @@ impl Remark {
     }
 }
 
-/// The whole and cut blocks of a line such as `64+0 records out`.
+/// Returns the complete and partial blocks of a line such as `64+0 records out`.
 fn count_at(line: &str) -> Option<&str> {
     let plus = line.find('+')?;
     let start = line[..plus].trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -166,7 +174,8 @@ fn count_at(line: &str) -> Option<&str> {
     Some(&line[start..end])
 }
 
-/// `64+0 records out`, `64+0 レコード出力`, `记录了64+0 的读入`: whole and cut blocks, and a few words.
+/// Returns whether a line is a count of complete and partial blocks, with a few words: `64+0 records
+/// out`, `64+0 レコード出力`, `记录了64+0 的读入`.
 fn is_count(line: &str) -> bool {
     let Some((before, after)) = line.split_once('+') else { return false };
     let digit = |c: char| c.is_ascii_digit();
@@ -178,7 +187,8 @@ fn is_count(line: &str) -> bool {
         && words().all(|word| word.chars().all(char::is_alphabetic))
 }
 
-/// The numbers of a line, each with its unit, which is the word behind it; none if one of them is part of a word.
+/// Returns the numbers of a line, each with the word after it as its unit. Returns none if a number is
+/// part of a word.
 fn numbers(line: &str) -> Vec<(&str, &str)> {
     let (mut numbers, mut at) = (Vec::new(), 0);
     while let Some(start) = line[at..].find(|c: char| c.is_ascii_digit()).map(|start| at + start) {
@@ -194,7 +204,7 @@ fn numbers(line: &str) -> Vec<(&str, &str)> {
     numbers
 }
 
-/// The number that words begin with: `5`, `2,13335`, `7.2538e-05`.
+/// Returns the number at the start of the words: `5`, `2,13335`, `7.2538e-05`.
 fn number_at(words: &str) -> &str {
     let digits = |from: usize| words[from..].bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(0);
@@ -207,7 +217,8 @@ fn number_at(words: &str) -> &str {
     &words[..end]
 }
 
-/// Where a number lies that was rounded to what is printed, and a little beyond: the rate was made of a time with more digits.
+/// Returns the range of values that are rounded to the printed number, with a small margin: the rate
+/// was computed from a time with more digits.
 fn range(printed: &str) -> Option<(f64, f64)> {
     let value = decimal(printed)?;
     let places = printed.split(['.', ',']).nth(1).map_or(0, str::len);
@@ -217,7 +228,7 @@ fn range(printed: &str) -> Option<(f64, f64)> {
 
 impl TransferLine {
     fn read(line: &str) -> Option<Self> {
-        // Every one ends with a rate; few other lines have this character.
+        // Every such line ends with a rate. Few other lines contain this character.
         let (_, end) = line.rsplit_once('/')?;
         let numbers = numbers(line);
         let (rest, rate) = match numbers.split_last()? {
@@ -228,7 +239,7 @@ impl TransferLine {
         };
         let &[(bytes, byte_word), ref sizes @ .., (seconds, time_unit)] = rest else { return None };
         let initial = |unit: &str| match unit.chars().next()? {
-            // Russian and Ukrainian lines have either letter for either unit.
+            // Russian and Ukrainian lines use either letter for either unit.
             'с' | 'c' => Some('s'),
             letter => Some(letter),
         };
@@ -240,7 +251,7 @@ impl TransferLine {
         let Some((rate, rate_unit)) = rate else { return Self::of(bytes, (seconds, time_unit), None) };
         let is_busybox = time_unit == "seconds" && line.contains(&[rate, rate_unit].concat());
         let (unit, _) = rate_unit.split_once('/')?;
-        // A word for bytes is that of the amount; a unit such as MB never is.
+        // The word for bytes is the same as in the amount. A unit such as MB is never that word.
         let factor = |thousand| bytes_in(unit, thousand).or((unit == byte_word).then_some(1.0));
         let (decimal_factor, factor) = (factor(1000.0)?, factor(if is_busybox { 1024.0 } else { 1000.0 })?);
         let ((least_s, most_s), (least, most)) = (range(seconds)?, range(rate)?);
@@ -276,7 +287,8 @@ impl TransferLine {
         })
     }
 
-    /// Durable writes per second and the time of each, from the time of all writes and their number (`10+0`).
+    /// Computes durable writes per second and the time of each, from the time of all writes and their
+    /// number (`10+0`).
     fn durable(&self, records: &str) -> Option<[PrintedFigure; 2]> {
         let (whole, cut) = records.split_once('+')?;
         let count = number(whole)? + number(cut)?;
@@ -307,7 +319,7 @@ impl TransferLine {
     fn cell(self, command: &DdCommand<'_>, progress: &[TransferLine], records: Option<&str>) -> Cell {
         let durable = records.filter(|_| command.flush == Flush::EachWrite);
         let durable = durable.and_then(|records| self.durable(records));
-        // The first figure is the main one: of durable writes MB/s says little.
+        // The first figure is the main one. For durable writes, MB/s is not meaningful.
         let (first, last) = if durable.is_none() { (self.rate, None) } else { (None, self.rate) };
         let imported = ImportedCell {
             procedure: command.line.map(str::to_owned),
@@ -328,7 +340,7 @@ impl TransferLine {
     }
 }
 
-/// What was printed while it ran: the mean rate since the start, over time.
+/// Returns the mean rate since the start over time, as printed during the run.
 fn series(progress: &[TransferLine]) -> Option<PrintedSeries> {
     let first = progress.first()?.seconds;
     let rates =
@@ -339,7 +351,8 @@ fn series(progress: &[TransferLine]) -> Option<PrintedSeries> {
     units::series(Quantity::Rate, name, unit, SeriesAxis::Time, points)
 }
 
-/// Bytes in a unit: a letter for bytes, and before it one for a power of a thousand, Latin or Cyrillic; `i` makes it one of 1024.
+/// Returns the number of bytes in a unit: a letter for bytes, preceded by one for a power of a
+/// thousand, Latin or Cyrillic. `i` selects powers of 1024.
 fn bytes_in(unit: &str, thousand: f64) -> Option<f64> {
     let prefix = unit.strip_suffix(['B', 'o', 'Б'])?;
     let (prefix, base) = prefix.strip_suffix('i').map_or((prefix, thousand), |prefix| (prefix, 1024.0));
@@ -347,12 +360,12 @@ fn bytes_in(unit: &str, thousand: f64) -> Option<f64> {
 }
 
 impl<'a> DdCommand<'a> {
-    /// A line of a shell that holds `dd if=…`.
+    /// Parses a shell line that contains `dd if=…`.
     fn read(line: &'a str) -> Option<Self> {
         let starts = |at: usize| line[..at].chars().next_back().is_none_or(|c| " \t/`$#|;(\"'".contains(c));
         let at = line.match_indices("dd ").map(|(at, _)| at).find(|at| starts(*at))?;
         let words = line[at..].trim_end();
-        // What follows is another command's, or a file that the shell opens.
+        // The rest belongs to another command, or to a file that the shell opens.
         let own = words.split(['|', ';', '&', '<', '>']).next().unwrap_or(words);
         let value = |key: &str| own.split_whitespace().find_map(|word| word.strip_prefix(key));
         let (from, to) = (value("if="), value("of=").filter(|path| *path != "/dev/stdout"));
@@ -361,7 +374,7 @@ impl<'a> DdCommand<'a> {
         }
         let source = from.is_some_and(|path| matches!(path, "/dev/zero" | "/dev/urandom" | "/dev/random"));
         let (direction, target) = match (source, to) {
-            // Into memory, or a pipe, whose other end tells the rate.
+            // Into memory, or into a pipe, whose other end determines the rate.
             (true, Some("/dev/null") | None) => (None, None),
             (true, to) => (Some(Direction::Write), to),
             (false, Some("/dev/null")) => (Some(Direction::Read), from),
@@ -384,7 +397,7 @@ impl<'a> DdCommand<'a> {
         Some(Self { line: Some(words), block_bytes, direction, target, flush, is_direct })
     }
 
-    /// What its options say about its figures.
+    /// Returns the properties of the figures that follow from the options.
     fn remark(&self) -> Remark {
         match (self.direction, self.flush) {
             _ if self.line.is_none() => Remark::UnknownCommand,
@@ -397,7 +410,7 @@ impl<'a> DdCommand<'a> {
     }
 }
 
-/// `1M`, `64k`, `1MB`, `512`, `8b` (of 512 bytes).
+/// Parses `1M`, `64k`, `1MB`, `512`, `8b` (512 bytes each).
 fn block_bytes(words: &str) -> Option<u64> {
     let bytes = match words.strip_suffix('b') {
         Some(blocks) => blocks.parse::<u64>().ok()?.checked_mul(512),
@@ -466,22 +479,22 @@ mod tests {
             ("512 байт скопировано, 0,0202791 s, 25,2 kB/s", 0.020_279_1, 25.2e3),
             ("скопійовано 8 байтів, 9.455e-05 s, 84.6 kB/s", 9.455e-5, 84.6e3),
             ("268435456 baiti (268 MB, 256 MiB) kopeeritud, 0.0272828 s, 9.8 GB/s", 0.027_282_8, 9.8e9),
-            // French with blanks that do not break a line, and its own word for bytes.
+            // French with non-breaking spaces and its own word for bytes.
             ("1073741824 octets (1,1\u{a0}Go, 1,0\u{a0}Gio) copiés, 5,2\u{a0}s, 206\u{a0}Mo/s", 5.2, 206e6),
             (
                 "1073741824\u{202f}octets (1,1\u{202f}Go) copiés, 0,716\u{202f}s, 1,5\u{202f}Go/s",
                 0.716,
                 1.5e9,
             ),
-            // Chinese without blanks, and with a second of its own.
+            // Chinese without spaces, and with its own word for a second.
             ("268435456字节(268 MB)已复制，0.526899 秒，509 MB/秒", 0.526_899, 509e6),
             ("268435456位元組（268 MB）已複製，0.526899 s，509 MB/s", 0.526_899, 509e6),
-            // 2004, before the rate was for people, and 2005.
+            // From 2004, before rates were human-readable, and from 2005.
             ("268435456 bytes transferred in 2.134 secs (125789810 bytes/sec)", 2.134, 125_789_810.0),
             ("268435456 bytes transferred in 2.134 seconds (125789810 bytes/sec)", 2.134, 125_789_810.0),
             ("268435456 bytes (268 MB) copied, 2.134 seconds, 126 MB/s", 2.134, 126e6),
             ("268435456 bytes (268 MB) copied, 2.134 secs, 126 MB/s", 2.134, 126e6),
-            // A language that nobody asked about.
+            // A language that the parser does not know.
             ("268435456 bait (268 MB, 256 MiB) telah disalin, 2,134 detik, 126 MB/detik", 2.134, 126e6),
             ("268435456 bajtova (268 MB, 256 MiB) je kopirano, 0.00250855 s, 107 GB/s", 0.002_508_55, 107e9),
         ] {

@@ -1,9 +1,10 @@
 //! DiskSpd's text results.
 //!
-//! The model: the input parameters, then per time span three tables (all, reads, writes) that end in a `total:` line,
-//! then a table of latency percentiles if latency was measured (`-L`). The totals of reads and of writes are the cells;
-//! where there are several targets of one thread each, every target is a cell too. Columns are found by their names.
-//! Versions before 2.0.18 name the column `MB/s` and mean MiB/s. ResultParser.cpp of microsoft/diskspd.
+//! The model: the input parameters, then per time span three tables (all, reads, writes) that end in a
+//! `total:` line, then a table of latency percentiles if latency was measured (`-L`). The totals of
+//! reads and of writes are the cells. With several targets of one thread each, every target is a cell
+//! as well. Columns are found by their names. Versions before 2.0.18 name the column `MB/s`, but the
+//! unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
 use super::parts::{TableRow, bytes};
@@ -19,7 +20,7 @@ const RUN: [DetailLine; 3] = [
     (&["start time:{}"], &[Detail::Date(dates::from_year_first)]),
     (&["duration", "warm up time", "cool down time"], &[Detail::OwnFact]),
 ];
-/// What the input parameters tell of a target.
+/// Input parameters of a target.
 const TARGET: [DetailLine; 6] = [
     (&[PATH], &[Detail::Target]),
     (&["block size:{}"], &[Detail::BlockBytes(bytes)]),
@@ -38,7 +39,7 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
-/// What is read of a time span.
+/// Data read from a time span.
 #[derive(Default)]
 struct TimeSpan<'a> {
     time: &'a str,
@@ -47,7 +48,7 @@ struct TimeSpan<'a> {
     latencies: Vec<(Direction, Statistic, &'a str)>,
 }
 
-/// Where in the text a line stands.
+/// Section of the text that contains a line.
 enum TextSection<'a> {
     Elsewhere,
     Table(Option<Direction>, Rc<[&'a str]>),
@@ -55,7 +56,6 @@ enum TextSection<'a> {
     LatenciesOfOneTarget,
 }
 
-/// Reads DiskSpd's text.
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(TABLE, line)) {
         return without_line("thread |       bytes     |     I/Os     |   … I/O per s |");
@@ -125,13 +125,13 @@ fn split(line: &str) -> Vec<&str> {
     line.split('|').map(str::trim).collect()
 }
 
-/// A line within a table.
+/// Reads a line of a table.
 fn row<'a>(line: &'a str, section: &TextSection<'a>, span: &mut TimeSpan<'a>) {
     let mut fields = split(line);
     match section {
         TextSection::Table(Some(direction), columns) => {
             if let Some(bytes) = fields[0].strip_prefix("total:") {
-                // The line of totals has no number of a thread, so its first field holds two.
+                // The line of totals has no thread number, so its first field contains two.
                 fields.splice(..1, ["total", bytes.trim()]);
             } else if fields[0].parse::<u32>().is_err() {
                 return;
@@ -147,7 +147,7 @@ fn row<'a>(line: &'a str, section: &TextSection<'a>, span: &mut TimeSpan<'a>) {
     }
 }
 
-/// `min`, `95th`, `4-nines`, `max`.
+/// Parses `min`, `95th`, `4-nines`, `max`.
 fn percentile(name: &str) -> Option<Statistic> {
     if let Some(percent) = name.strip_suffix("th") {
         let percent = percent.parse().ok().filter(|percent| *percent > 0.0 && *percent < 100.0);
@@ -181,7 +181,8 @@ fn span_cells(
         figures.extend(units::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, span.time));
         let imported = ImportedCell { threads: span.threads, figures, ..common(targets, setting) };
         cells.push(cell(format!("{prefix}total"), Some(direction), imported));
-        // Several threads of one target would have to be added up, and no such sum is printed.
+        // The values of several threads of one target would have to be added, and DiskSpd does not
+        // print their sum.
         let alone = || rows().filter(|row| row.fields[0] != "total");
         if targets.len() < 2 || alone().count() != targets.len() {
             continue;
@@ -200,7 +201,7 @@ fn span_cells(
     cells
 }
 
-/// Figures of a row; none if it did no operations.
+/// Returns the figures of a row; none if it has no operations.
 fn row_figures(row: &TableRow<'_>) -> Vec<PrintedFigure> {
     if !row.get("I/Os").is_some_and(units::positive) {
         return Vec::new();
@@ -217,7 +218,7 @@ fn row_figures(row: &TableRow<'_>) -> Vec<PrintedFigure> {
 }
 
 const OPERATIONS: ToolUnit = units::unit("I/O per s", Quantity::Iops, 1.0);
-/// The columns of a row.
+/// Columns of a row.
 const COLUMNS: [FigureName; 8] = [
     (units::MIB_PER_S, Statistic::Mean, "MiB/s"),
     (units::unit("MB/s", Quantity::Rate, 1_048_576.0), Statistic::Mean, "MB/s"),
@@ -229,7 +230,7 @@ const COLUMNS: [FigureName; 8] = [
     (units::COUNT, Statistic::Sum, "I/Os"),
 ];
 
-/// What the input parameters tell of all targets alike.
+/// Returns the input parameters that all targets share.
 fn common(targets: &[(String, ImportedCell)], setting: &ImportedCell) -> ImportedCell {
     fn keep_alike<T: PartialEq>(kept: &mut Option<T>, other: &Option<T>) {
         *kept = kept.take().filter(|kept| Some(kept) == other.as_ref());

@@ -1,30 +1,32 @@
 //! DiskSpd's XML results (`-Rxml`).
 //!
-//! The model: the profile tells the time spans and their targets, then each time span has its results: bytes and
-//! operations per thread and target, and latencies over all of them. The file holds no rate: DiskSpd's own text
-//! divides the bytes by the test's time, and so does kurabe; the printed characters of such a figure are the time's, the
-//! unit names the amount. A cell is all reads or all writes of a time span; with several targets there is one of
-//! each target too. XmlResultParser.cpp of microsoft/diskspd.
+//! The model: the profile lists the time spans and their targets, then each time span has its results:
+//! bytes and operations per thread and target, and latencies over all of them. The file contains no
+//! rate. DiskSpd's own text output divides the bytes by the test's time, and so does kurabe: the
+//! printed characters of such a figure are those of the time, and the unit names the amount. A cell is
+//! all reads or all writes of a time span. With several targets, each target has a cell as well.
+//! Source: XmlResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
 use roxmltree::{Document, Node};
 use std::collections::{HashMap, HashSet};
 
-/// A direction, the words of its elements.
+/// The directions, and their words in element names.
 const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Direction::Write, "Write")];
 
-/// The longest tag and text behind it. The XML reader takes time that grows with the square of the attributes of a tag
-/// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
+/// Maximum length of a tag with the text after it. The time of the XML reader grows with the square of
+/// the attributes of a tag and of the name spaces around it. DiskSpd writes few attributes and no name
+/// spaces.
 const TAG_LONGEST: usize = 1 << 14;
 
-/// Tags that the shortest file may have, and bytes of the file for each one more. For each tag the XML reader takes 72 bytes.
+/// Number of tags that the shortest file may have, and bytes of the file per additional tag. The XML
+/// reader uses 72 bytes per tag.
 const TAGS_LEAST: usize = 400_000;
 const BYTES_PER_TAG: usize = 30;
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("DiskSpd XML", "DiskSpd", &["<Results>"]), Recognizer::File, read);
 
-/// Reads DiskSpd's XML.
 fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = input.text().unwrap_or("");
     if !(whole.contains("<Results>") && whole.contains("<TimeSpan>")) {
@@ -33,18 +35,19 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             "`Results` と `TimeSpan` という要素がありません"
         ));
     }
-    // What stands around the document, such as a message of the shell, is no part of it.
+    // Text around the document, such as a message of the shell, is ignored.
     let start = whole.find("<Results>").unwrap_or(0);
     let end = whole.rfind("</Results>").map_or(whole.len(), |at| at + "</Results>".len());
     let text = whole.get(start..end).unwrap_or("");
     if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
-        let what = text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません");
+        let what =
+            text!("this XML does not have the format of DiskSpd", "DiskSpd が書く形の XML ではありません");
         return parts::broken_at(input, 1, what);
     }
     let tags = text.matches('<').count();
     if tags > TAGS_LEAST + text.len() / BYTES_PER_TAG {
         let what = text!(
-            "this XML has {tags} tags, more than kurabe reads in a file of this length",
+            "this XML has {tags} tags, more than kurabe accepts in a file of this length",
             "この XML にはタグが {tags} 個あり、この大きさのファイルとして読める数を超えています"
         );
         return parts::broken_at(input, 1, what);
@@ -52,8 +55,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let document = Document::parse(text).map_err(|error| {
         let before = whole[..start].matches('\n').count();
         let line = before + usize::try_from(error.pos().row).unwrap_or(1);
-        let what =
-            text!("the XML of DiskSpd ends or breaks here", "DiskSpd の XML がここで途切れるか壊れています");
+        let what = text!(
+            "the XML of DiskSpd is cut off or damaged here",
+            "DiskSpd の XML がここで途切れるか壊れています"
+        );
         broken_line(input, line, what).because(error)
     })?;
     let root = document.root_element();
@@ -70,7 +75,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
     let notices = vec![notice(text!(
-        "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
+        "DiskSpd's XML contains bytes and time but no rate; the rates are their quotient, limited by the \
+         two decimals of the time",
         "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数 2 桁までです"
     ))];
     Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])
@@ -84,7 +90,7 @@ fn path<'a, 'b>(node: Node<'a, 'b>, names: &[&'static str]) -> Option<Node<'a, '
     names.iter().try_fold(node, |node, name| children(node, name).next())
 }
 
-/// Text of a child, without the spaces around it.
+/// Returns the text of a child, without surrounding spaces.
 fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     children(node, name).next()?.text().map(str::trim).filter(|words| !words.is_empty())
 }
@@ -106,7 +112,7 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
     }
 }
 
-/// Cells of a time span: of all targets together, and of each if there are several.
+/// Returns the cells of a time span: for all targets together, and for each if there are several.
 fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -> Vec<Cell> {
     let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| units::positive(time)) else {
         return Vec::new();
@@ -149,7 +155,8 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
     cells
 }
 
-/// Rate and operations per second of several threads' results; nothing if they did no such operations.
+/// Returns rate and operations per second over the results of several threads; none if they have no
+/// such operations.
 fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure> {
     let sum = |name: &str| {
         let name = format!("{word}{name}");
@@ -168,7 +175,8 @@ fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure>
     rate.into_iter().chain(quotient(Quantity::Iops, operations, "operations")).collect()
 }
 
-/// Latencies of a direction over all targets, with the least as percentile 0 and the most as 100.
+/// Returns the latencies of a direction over all targets, with the minimum as percentile 0 and the
+/// maximum as 100.
 fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     let Some(latency) = path(span, &["Latency"]) else { return Vec::new() };
     let column = format!("{word}Milliseconds");
@@ -189,7 +197,8 @@ fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     named.filter_map(|(statistic, printed)| units::MILLISECONDS.figure(statistic, printed)).collect()
 }
 
-/// Operations per interval over all targets, if DiskSpd was asked for them (`-D`), as operations per second.
+/// Returns operations per interval over all targets as operations per second, if DiskSpd recorded them
+/// (`-D`).
 fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     let iops = path(span, &["Iops"])?;
     let mut ends_ms = Vec::new();
@@ -198,7 +207,7 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
         ends_ms.push(bucket.attribute("SampleMillisecond").and_then(number)?);
         counts.push(bucket.attribute(word).and_then(number)?);
     }
-    // DiskSpd names a bucket by its end.
+    // DiskSpd names a bucket after its end.
     let length_ms = *ends_ms.first().filter(|length| **length > 0.0)?;
     let points = ends_ms
         .iter()
@@ -209,13 +218,13 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     units::series(Quantity::Iops, word, &unit, SeriesAxis::Time, points)
 }
 
-/// What the profile tells of all these targets alike.
+/// Returns a value of the profile that all these targets share.
 fn common<'a>(targets: &[Node<'a, '_>], key: &'static str) -> Option<&'a str> {
     let value = text_of(*targets.first()?, key)?;
     targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
 }
 
-/// What the procedure of a cell names.
+/// Settings in the procedure of a cell.
 const SETTINGS: [&str; 8] = [
     "BlockSize",
     "Random",
@@ -259,7 +268,7 @@ mod tests {
         let of_path = of(read);
         assert_eq!((of_path.block_bytes, of_path.iodepth, of_path.threads), (Some(65_536), Some(8), Some(2)));
         assert_eq!((of_path.sequential, of_path.read_percent), (Some(false), Some(70.0)));
-        // Two threads of 734003200 and 367001600 bytes in 10.00 s.
+        // Two threads with 734003200 and 367001600 bytes in 10.00 s.
         assert_figure(&of_path.figures[0], "10.00", "s for 1101004800 bytes", 110_100_480.0);
         assert_figure(&of_path.figures[1], "10.00", "s for 16800 operations", 1680.0);
         let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);
@@ -274,6 +283,6 @@ mod tests {
     fn what_is_not_xml_any_more_is_told() {
         let bytes = fixture("lab/diskspd.xml");
         let error = super::super::import("a.xml", &bytes[..3000]).unwrap_err();
-        assert!(error.what().en.contains("breaks here") && error.place().is_some());
+        assert!(error.what().en.contains("damaged here") && error.place().is_some());
     }
 }

@@ -1,9 +1,10 @@
-//! elbencho's results: its CSV and JSON of whole phases, and its CSV of live progress.
+//! elbencho's results: CSV and JSON of complete phases, and CSV of live progress.
 //!
-//! The model: a phase (WRITE, READ, RWMIX30, MKDIRS, …) is a cell; the reads of a mixed phase are a second one, because
-//! elbencho prints them apart and the main columns are of the writes alone. "First done" is when the fastest thread was
-//! through, "last done" when the slowest was; the figures of "last done" come first, as they cover all of the work.
-//! Phases of one command line are a run. CSV files of all versions are read by their column names. elbencho's
+//! The model: a phase (WRITE, READ, RWMIX30, MKDIRS, …) is a cell. The reads of a mixed phase are a
+//! second cell, because elbencho prints them separately and the main columns contain only the writes.
+//! "First done" is the time when the fastest thread finished, "last done" when the slowest did. The
+//! figures of "last done" come first, because they cover all of the work. Phases of one command line
+//! are a run. CSV files of all versions are read by their column names. Sources: elbencho's
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
 use super::json_tree::Json;
@@ -21,15 +22,15 @@ pub(super) const LIVE: Importer =
 
 const ENTRIES_PER_S: ToolUnit = units::unit("entries/s", Quantity::Iops, 1.0);
 
-/// What the forms of a phase call its figures.
+/// Names of figures in an output format of a phase.
 struct Form {
-    /// Rates, of the first and of the last thread that was done.
+    /// Rates, when the first and the last thread finished.
     rates: [(ToolUnit, &'static str); 3],
     latencies: [(&'static str, FigureOf); 2],
-    /// Amounts, when the last thread was done.
+    /// Amounts, when the last thread finished.
     amounts: [(ToolUnit, &'static str); 2],
     time: &'static str,
-    /// What is printed for random offsets.
+    /// Word that is printed for random offsets.
     yes: &'static str,
 }
 
@@ -47,14 +48,15 @@ const OF_JSON: Form = Form {
     time: "elapsed_time_ms",
     yes: "true",
 };
-/// Moments of a phase, as its CSV calls them.
+/// Moments of a phase, as its CSV names them.
 const MOMENTS: [(&str, FigureOf); 2] = [("last", FigureOf::LastDone), ("first", FigureOf::FirstDone)];
 
-/// What is printed under a name, of a moment or in a statistic.
+/// Returns the value printed under a name, for a moment or in a statistic.
 type PrintedBy<'p, 'a> = &'p dyn Fn(&str, &str) -> Option<&'a str>;
 
 impl Form {
-    /// The figures of a phase or of its reads, by `printed`, which is told a name and a moment or statistic.
+    /// Returns the figures of a phase or of its reads. `printed` receives a name, and a moment or
+    /// statistic.
     fn figures(&self, printed: PrintedBy<'_, '_>) -> Vec<PrintedFigure> {
         let mut figures = Vec::new();
         for (moment, of) in MOMENTS {
@@ -77,8 +79,8 @@ impl Form {
         figures
     }
 
-    /// Adds a phase to the run of its command line, or begins one: by `of_all` and `of_reads` as for `figures`, and by `get`,
-    /// which knows the columns of the CSV.
+    /// Adds a phase to the run of its command line, or starts a run. `of_all` and `of_reads` are as in
+    /// `figures`, and `get` returns columns of the CSV.
     fn add<'a>(
         &self,
         runs: &mut Vec<ImportedRun>,
@@ -97,7 +99,8 @@ impl Form {
         let origin = Origin {
             version: owned("version"),
             measured_at: get("ISO date").and_then(dates::from_iso),
-            // No target: the paths are the last words of the command line, but so may be a flag's value.
+            // The target is unknown: the paths are the last words of the command line, but the value of
+            // an option can be there as well.
             procedure: owned("command"),
             facts: facts.collect(),
             ..origin
@@ -124,7 +127,7 @@ impl Form {
     }
 }
 
-/// What is told of a run besides, by the columns of the CSV.
+/// Other facts about a run, by the columns of the CSV.
 const FACTS: [&str; 6] = ["path type", "paths", "hosts", "file size", "direct IO", "label"];
 
 /// Reads the CSV of phases.
@@ -184,7 +187,7 @@ fn add_json(runs: &mut Vec<ImportedRun>, input: &Input<'_>, document: &Json) {
     OF_JSON.add(runs, input.origin("elbencho", "elbencho-json"), [&of_all, &of_reads], &get);
 }
 
-/// The cells of a phase: of all it did, and of the reads that are told apart.
+/// Returns the cells of a phase: of all its work, and of the reads if they are printed separately.
 fn cells(
     name: &str,
     mut setting: ImportedCell,
@@ -202,7 +205,7 @@ fn cells(
         .map(|(figures, direction)| cell(name, direction, ImportedCell { figures, ..setting.clone() }))
 }
 
-/// The direction of a phase, or of a half of it.
+/// Returns the direction of a phase, or of a half of it.
 fn direction(phase: &str, half: &str) -> Option<Direction> {
     match (phase.split('+').next().unwrap_or(""), half) {
         (_, "Read") | ("READ", "") => Some(Direction::Read),
@@ -220,7 +223,8 @@ const LIVE_COLUMNS: [(&str, ToolUnit); 5] = [
     ("Lat Ent us", units::MICROSECONDS),
 ];
 
-/// Reads the CSV of live progress: the totals of a phase as series, with the median, highest and lowest interval.
+/// Reads the CSV of live progress: the totals of a phase as series, with the median, highest and lowest
+/// interval.
 fn read_live(input: &Input<'_>) -> ImportedRuns {
     let is_header = |line: &str| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,");
     let Some(rows) = parts::csv_rows(input, is_header) else {
@@ -233,7 +237,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
         let (Some(phase), Some(time_ns), Some(rank)) = (row.get("Phase"), time_ns, row.get("Rank")) else {
             return Err(parts::miscounted(input, number).into());
         };
-        // Rows of single threads hold no rates.
+        // Rows of single threads contain no rates.
         if rank == "Total" {
             origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
             let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
@@ -247,7 +251,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// The cell of a phase: its label, name and kind of mix, and its totals over time.
+/// Returns the cell of a phase: its label, name and kind of mix, and its totals over time.
 fn live_cell(words: &[&str; 3], rows: &[(f64, TableRow<'_>)]) -> Cell {
     let direction = direction(words[1], words[2]);
     // The kind of a mix is the direction of its cell.

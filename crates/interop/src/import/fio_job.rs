@@ -1,8 +1,9 @@
-//! What the jobs of a run of fio came to, whichever of its forms tells it.
+//! Results of the jobs of a fio run, independent of the output format.
 //!
-//! The model: each direction of a job that did I/O is a cell. It is called by what its options do, so that it meets the cells of
-//! other tools that do the same, with its job's name beside. A run that ended before its time says so. Without
-//! `group_reporting` each thread of a job has a cell, which is one of them and not the job.
+//! The model: each direction of a job that did I/O is a cell. Its name describes its options, so that
+//! it matches cells of other tools with the same work, and includes the job's name. A run that ended
+//! early is marked. Without `group_reporting`, each thread of a job has a cell, which is one of them
+//! and not the job.
 
 use super::fio_options::{JobOptions, direction, label};
 use super::kit::*;
@@ -13,25 +14,26 @@ use kurabe_core::number::long_time;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a job came to.
+/// Result of a job.
 #[derive(Default)]
 pub(super) struct JobResult {
-    /// Its name, its group and its machine, which entries of several threads of one job, and of no two jobs, have in common.
+    /// Its name, its group and its machine. Entries for several threads of one job share them;
+    /// different jobs do not.
     pub(super) entry: [String; 3],
     pub(super) options: JobOptions,
-    /// The number of the error that ended it, or 0.
+    /// Number of the error that ended it, or 0.
     pub(super) error: u64,
     /// Figures by fio's word for the direction, or for syncs.
     pub(super) directions: Vec<(&'static str, Vec<PrintedFigure>)>,
-    /// How long it ran.
+    /// Duration of the job.
     pub(super) run_ns: Option<f64>,
 }
 
-/// Jobs that ended this much before their time was over did so by themselves.
+/// A job that ended at least this much before its time ended early.
 const EARLY_NS: f64 = 1e9;
 
 impl JobResult {
-    /// How long it ran and how long it was to run, if it ended before.
+    /// Returns the duration and the planned duration, if the job ended early.
     fn cut_short(&self) -> Option<(f64, f64)> {
         let (run_ns, asked_ns) = (self.run_ns?, self.options.asked_ns()? as f64);
         (run_ns + EARLY_NS < asked_ns).then_some((run_ns, asked_ns))
@@ -57,19 +59,20 @@ impl JobResult {
         directions.map(cell).collect()
     }
 
-    /// That an error ended it.
+    /// Returns a note if an error ended the job.
     fn failed(&self) -> Option<Notice> {
         let ([name, ..], number) = (&self.entry, self.error);
         (number != 0).then(|| {
             notice(text!(
-                "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+                "fio's job `{name}` ended with error {number}; its figures may cover only part of the work",
                 "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
             ))
         })
     }
 }
 
-/// The entries of a run's jobs by their hashes, with how often each occurs. Thousands of names would take the memory of the file.
+/// Hashes of the entries of a run's jobs, with the number of occurrences. Thousands of names would need
+/// as much memory as the file.
 #[derive(Default)]
 pub(super) struct JobEntries(HashMap<u64, u32>);
 
@@ -89,10 +92,11 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Cells for which a list is made long enough before they are read.
+/// Number of cells for which a list is allocated before they are read.
 const CELLS_RESERVED: usize = 25_000;
 
-/// Makes a list longer by so many cells, if there is room for it beside the list as it is.
+/// Makes room for more cells in a list, if the memory limit allows a copy of the list. Returns whether
+/// it did.
 fn reserve(list: &mut Vec<Cell>, more: usize) -> bool {
     let before = list.capacity();
     let has_room = room::take((before + more) * size_of::<Cell>());
@@ -103,40 +107,41 @@ fn reserve(list: &mut Vec<Cell>, more: usize) -> bool {
     has_room
 }
 
-/// Offered rates that a remark names.
+/// Number of offered rates that a note lists.
 const RATES_NAMED: usize = 4;
-/// Jobs that a remark names as failed; more are counted.
+/// Number of failed jobs that a note lists. Further ones are only counted.
 const FAILED_NAMED: usize = 20;
 
-/// A run that is made of its jobs one after another, so that no more than one of them is in memory with all that it holds.
+/// A run built from its jobs one after the other, so that at most one of them is in memory with all its
+/// data.
 #[derive(Default)]
 pub(super) struct JobRun {
     run: ImportedRun,
     entries: JobEntries,
-    /// Whether I/O went past the page cache, as all jobs so far say.
+    /// Whether I/O bypassed the page cache, if all jobs so far agree.
     direct: Option<Option<String>>,
     is_direct_mixed: bool,
-    /// Jobs that are single threads of a job.
+    /// Number of jobs that are single threads of a job.
     apart: usize,
     failed: usize,
-    /// The rates that were offered, as options.
+    /// Offered rates, as options.
     offered: Vec<String>,
     procedures: String,
     /// Hashes of the lines of the procedures.
     lines: HashSet<u64>,
-    /// The longest times of all jobs, of those that were cut short, and that these were given.
+    /// Longest times: of all jobs, of those that ended early, and the planned time of the latter.
     longest_ns: [Option<f64>; 3],
 }
 
 impl JobRun {
-    /// Begins a run whose jobs have these entries and so many cells.
+    /// Starts a run whose jobs have these entries and this number of cells.
     pub(super) fn new(entries: JobEntries, cells: usize) -> Self {
         let mut job_run = Self { entries, ..Self::default() };
         let _has_room = reserve(&mut job_run.run.cells, cells.min(CELLS_RESERVED));
         job_run
     }
 
-    /// Adds a job; returns whether there is room for more.
+    /// Adds a job. Returns whether there is room for more.
     pub(super) fn add(&mut self, mut job: JobResult) -> bool {
         let cut = job.cut_short();
         let times = [job.run_ns, cut.map(|(run_ns, _)| run_ns), cut.map(|(_, asked_ns)| asked_ns)];
@@ -178,7 +183,7 @@ impl JobRun {
         !room::is_spent()
     }
 
-    /// The whole run; `signal` is that of which fio wrote.
+    /// Returns the complete run. `signal` is the signal that fio reported.
     pub(super) fn finish(self, signal: Option<&str>, origin: Origin) -> ImportedRun {
         let Self { mut run, apart, failed, .. } = self;
         let ended = ended_early(signal, self.longest_ns);
@@ -193,14 +198,15 @@ impl JobRun {
         if !self.offered.is_empty() {
             let rates = self.offered.join(", ");
             run.notices.push(notice(text!(
-                "fio offered operations at a fixed rate ({rates}): these figures show whether the device kept it, not what it can do",
+                "fio issued operations at a fixed rate ({rates}): the figures show whether the device \
+                 kept up, not its maximum",
                 "fio は一定の負荷({rates})を与えています。数値はその負荷に追い付けたかどうかを表し、デバイスの上限ではありません"
             )));
         }
         if apart > 0 {
             run.notices.push(notice(text!(
-                "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
-                 did not print, is what the job did",
+                "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, \
+                 and their sum, which fio did not print, is what the job did",
                 "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
                  出力されていません"
             )));
@@ -214,7 +220,8 @@ impl JobRun {
     }
 }
 
-/// What ended a run before its time: a signal, or whatever left a job less time than it was given.
+/// Returns the cause if a run ended early: a signal, or any other reason for which a job had less time
+/// than planned.
 fn ended_early(signal: Option<&str>, longest_ns: [Option<f64>; 3]) -> Option<Notice> {
     let words = |ns: f64| long_time((ns / 1e9).round() as u64 * 1_000_000_000);
     let [run, cut, asked] = longest_ns.map(|longest_ns| longest_ns.map(words));
@@ -234,7 +241,7 @@ fn ended_early(signal: Option<&str>, longest_ns: [Option<f64>; 3]) -> Option<Not
         }
     };
     Some(notice(text!(
-        "{ended}: the figures are of that part",
+        "{ended}: the figures cover only that part",
         "{ended}。数値はそこまでのものです"; ended
     )))
 }

@@ -1,14 +1,16 @@
-//! fio's JSON and JSON+ output, of fio 2 and 3.
+//! JSON and JSON+ output of fio 2 and 3.
 //!
-//! The model: a document is a run, a job in it has up to five directions, and each that did I/O is a cell. `bw` is
-//! KiB/s in every version and `bw_bytes` bytes per second; latencies are ns (`clat_ns`) since fio 3 and µs (`clat`)
-//! before; `io_bytes` was KiB until `io_kbytes` stood beside it (fio 2.21, commit c12d597a). All rates are means over
-//! the run; `bw_min` and the like are of fio's samples, half a second each unless set. The bins of JSON+ are left out:
-//! the percentiles are made of them. With `--status-interval` fio writes a document every so often, each cumulative:
-//! only the last of a row counts. They are known by their beginning: it is the same for all, while a fio that was started
-//! later, and appended to the same file, began after the one before it ended.
+//! The model: a document is a run. A job in it has up to five directions, and each that did I/O is a
+//! cell. `bw` is KiB/s in every version, and `bw_bytes` bytes per second. Latencies are in ns
+//! (`clat_ns`) since fio 3, and in µs (`clat`) before. `io_bytes` was in KiB until `io_kbytes` was
+//! added (fio 2.21, commit c12d597a). All rates are means over the run; `bw_min` and similar values are
+//! of fio's samples, half a second each by default. The bins of JSON+ are ignored, because the
+//! percentiles are computed from them. With `--status-interval`, fio writes cumulative documents at
+//! intervals, and only the last of a series counts. A series is recognized by its start time, which is
+//! the same for all. A fio process that was started later and appended to the same file started after
+//! the previous one ended.
 //!
-//! What is made of the jobs is the same for all forms of fio's results (`fio_job`).
+//! All formats of fio's results share the conversion of jobs (`fio_job`).
 
 use super::fio_job::{JobEntries, JobResult, JobRun};
 use super::fio_options::{JobOptions, percentile};
@@ -22,10 +24,11 @@ const KEYS: &[&str] = &["\"fio version\""];
 pub(super) const IMPORTER: Importer =
     Importer::of(("fio JSON", "fio", &["fio version", "fio"]), Recognizer::Object(KEYS), read);
 
-/// What fio writes when it is ended by a signal.
+/// Message of fio when a signal ends it.
 pub(super) const SIGNAL: &str = "fio: terminating on signal {}";
 
-/// A file that holds nothing else but messages, which needs not be taken apart into lines.
+/// A file that contains only messages besides the JSON, so that it does not have to be split into
+/// lines.
 pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recognizer::File, |input| {
     let mut rest = input.text().unwrap_or("");
     let mut others = 0;
@@ -35,7 +38,7 @@ pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recogni
             continue;
         }
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        // Results of other tools, or of fio in another form, are told apart by their lines.
+        // Results of other tools, or of fio in another format, are recognized by their lines.
         let is_result = line.contains(['<', '&', '{']) || !super::is_message(line);
         others = if is_result { MESSAGES_LONGEST } else { others + line.trim().len() };
         rest = after;
@@ -47,20 +50,20 @@ pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recogni
     }
 });
 
-/// Bytes of the messages around the JSON of a file.
+/// Maximum length in bytes of the messages around the JSON of a file.
 const MESSAGES_LONGEST: usize = 1 << 16;
 
-/// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
+/// Directions of a job in fio's order. `mixed` is reads, writes and trims together.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 
-/// fio's latencies: name, name of what they are of.
+/// fio's latencies: name, and the measured span.
 pub(super) const LATENCIES: [(&str, FigureOf); 3] = [
     ("clat", FigureOf::CompletionLatency),
     ("lat", FigureOf::TotalLatency),
     ("slat", FigureOf::SubmissionLatency),
 ];
 
-/// fio's samples: unit, what they are of, names of their number, mean, lowest, highest and deviation.
+/// fio's samples: unit, quantity, and the names of count, mean, minimum, maximum and deviation.
 const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [
     (units::KIB_PER_S, FigureOf::RateSamples, ["bw_samples", "bw_mean", "bw_min", "bw_max", "bw_dev"]),
     (
@@ -70,25 +73,26 @@ const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [
     ),
 ];
 
-/// A document of fio's, whose jobs are taken apart one after another: thousands of them at once would take the memory of many files.
+/// A document of fio, whose jobs are parsed one after the other. Thousands of parsed jobs would need as
+/// much memory as many files.
 struct Document<'a> {
-    /// Where it begins in the file.
+    /// Line of the file on which it begins.
     line: usize,
-    /// All that it holds besides.
+    /// All its values except the jobs.
     head: Json,
-    /// The list of jobs as it is written.
+    /// The list of jobs as text.
     jobs: &'a str,
 }
 
 impl<'a> Document<'a> {
     fn of((line, raw): (usize, &'a str)) -> Result<Self, JsonError> {
-        // Those of several machines stand under another key.
+        // Jobs of several machines are under another key.
         let (head, [jobs, of_clients]) =
             parted(raw, ["jobs", "client_stats"]).map_err(|cause| JsonError { line, cause })?;
         Ok(Self { line, head, jobs: jobs.or(of_clients).unwrap_or("") })
     }
 
-    /// The jobs with their numbers, counted from 0. An element that is not an object is an error.
+    /// Returns the jobs with their zero-based numbers. An element that is not an object is an error.
     fn jobs(&self) -> impl Iterator<Item = Result<(usize, Json), JsonError>> {
         items(self.jobs).enumerate().map(|(number, raw)| {
             let failed = |cause| JsonError { line: self.line, cause };
@@ -100,7 +104,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Reads fio's JSON.
 fn read(input: &Input<'_>) -> ImportedRuns {
     let text = parts::text_with(input, KEYS)?;
     let failed = |error| parts::damaged_json(input, "fio", error);
@@ -110,7 +113,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let documents = || raw_documents(text).filter(own).map(|raw| Document::of(raw?));
     let mut signal = input.holes(SIGNAL).map(|[number]| number);
     if signal.is_some() {
-        // Of several runs it is not known which one the signal ended.
+        // If the file has several runs, it is unknown which one the signal ended.
         let mut begun = 0;
         each_run(documents(), &mut |_, _| {
             begun += 1;
@@ -124,11 +127,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let mut run = run(input, document, signal)?;
         if dropped > 0 {
             run.notices.push(notice(text!(
-                "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
+                "the file contains {dropped} intermediate reports of this run; only the last one, which \
+                 covers the whole run, was read",
                 "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
             )));
         }
-        // A document without results is no run, and a file of nothing else would fill the memory with them.
+        // A document without results is not a run. A file of such documents would fill the memory.
         if !run.cells.is_empty() {
             room::take(3 * size_of::<ImportedRun>() + 1024);
             runs.push(run);
@@ -139,7 +143,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(runs)
 }
 
-/// Hands over the last document of each run, with the number of those before it that are intermediate reports.
+/// Passes on the last document of each run, with the number of intermediate reports before it.
 fn each_run<'a>(
     documents: impl Iterator<Item = Result<Document<'a>, JsonError>>,
     take: &mut dyn FnMut(&Document<'a>, usize) -> Result<(), JsonError>,
@@ -162,7 +166,8 @@ fn each_run<'a>(
     last.map_or(Ok(()), |last| take(&last, dropped))
 }
 
-/// Whether `next` is a later report of the same fio: the same jobs, never less done, and begun at the same time.
+/// Returns whether `next` is a later report of the same fio process: the same jobs, at least as much
+/// work, and the same start time.
 fn continues(document: &Document<'_>, next: &Document<'_>) -> bool {
     let done = |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
     let mut times = [document, next].map(|document| DocumentTimes::begin(&document.head));
@@ -186,7 +191,7 @@ fn continues(document: &Document<'_>, next: &Document<'_>) -> bool {
     next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
 }
 
-/// What `DocumentTimes` are made of, job by job.
+/// Values of a job that determine `DocumentTimes`.
 struct JobTimes<'j> {
     head: &'j Json,
     elapsed_s: Option<u64>,
@@ -201,11 +206,11 @@ impl JobTimes<'_> {
     }
 }
 
-/// When a document was written, and how long its fio had run.
+/// Time at which a document was written, and the run time of its fio process.
 struct DocumentTimes {
     end_ms: u64,
     elapsed_ms: u64,
-    /// fio 2 prints whole seconds only.
+    /// fio 2 prints only whole seconds.
     has_ms: bool,
 }
 
@@ -226,15 +231,17 @@ impl DocumentTimes {
         self.end_ms.saturating_sub(self.elapsed_ms)
     }
 
-    /// By how much two beginnings of one fio may differ as printed. A fio that was started when this one had ended began
-    /// later by all of this one's time, so half of it tells the two apart.
+    /// Maximum difference between two start times of one fio process as printed. A process that started
+    /// after the end of this one started later by all of this one's time, so half of that time
+    /// separates the two.
     fn tolerance_ms(&self) -> u64 {
         /// Two roundings to a second.
         const ROUNDED_MS: u64 = 1000;
         if self.has_ms {
             return (self.elapsed_ms / 2).min(ROUNDED_MS / 2);
         }
-        // Seconds are rounded up: of a run of two, one may be true, and another begun right after it looks a second later.
+        // Seconds are rounded up: a run of two seconds may have lasted one, and a process started right
+        // after it appears a second later.
         let least = self.elapsed_ms.saturating_sub(ROUNDED_MS);
         if least / 2 < ROUNDED_MS { 0 } else { ROUNDED_MS }
     }
@@ -271,14 +278,14 @@ fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Resu
     Ok(ImportedRun { environment: environment(head), ..job_run.finish(signal, origin) })
 }
 
-/// What tells the job of an entry: its name, its group and its machine.
+/// Values that identify the job of an entry: its name, its group and its machine.
 const ENTRY: [&str; 3] = ["jobname", "groupid", "hostname"];
 
 fn entry(job: &Json) -> [String; 3] {
     ENTRY.map(|key| repeated(job.text_of(key).unwrap_or("")))
 }
 
-/// The devices whose counters fio read.
+/// Returns the devices whose counters fio read.
 fn environment(document: &Json) -> Environment {
     let disks = document.items_of("disk_util");
     let devices = disks.iter().filter_map(|disk| disk.text_of("name"));
@@ -286,7 +293,7 @@ fn environment(document: &Json) -> Environment {
     Environment { devices: devices.collect(), ..Environment::default() }
 }
 
-/// What a job came to in each direction in which it did I/O, and of its syncs if there were any.
+/// Returns the result of a job in each direction in which it did I/O, and of its syncs if it has any.
 fn result(document: &Json, job: &Json) -> Result<JobResult, String> {
     let mut directions = Vec::new();
     for word in DIRECTIONS {
@@ -321,7 +328,8 @@ const NUMBERS: [(&str, ToolUnit); 6] = [
     ("runtime", units::RUN_MILLISECONDS),
 ];
 
-/// Checks that every value of a direction that becomes a figure is one that storage can reach; the error begins with its key.
+/// Checks that every value of a direction that becomes a figure is possible for storage. The error
+/// begins with its key.
 fn check_numbers(ddir: &Json) -> Result<(), String> {
     let check = |json: &Json, key: &str, unit: ToolUnit| match json.get(key) {
         Some(value) => check_number(value, unit).map_err(|cause| format!("{key} {cause}")),
@@ -357,23 +365,24 @@ fn check_numbers(ddir: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a value can be of a unit. fio prints numbers; `null` tells nothing.
+/// Checks that a value is possible for a unit. fio prints numbers, and `null` if the value is unknown.
 fn check_number(value: &Json, unit: ToolUnit) -> Result<(), String> {
     match value {
         Json::Null => Ok(()),
         Json::Number(printed) | Json::Text(printed) => match unit.value(printed) {
             Some(value) if unit.quantity.is_possible(value) => Ok(()),
-            Some(_) => Err(format!("is {}, which no storage reaches", repeated(printed))),
-            None => Err(format!("is {}, which is not a number from 0 on", repeated(printed))),
+            Some(_) => Err(format!("is {}, which is impossible for any storage", repeated(printed))),
+            None => Err(format!("is {}, which is not a number of 0 or more", repeated(printed))),
         },
         _ => Err("is not a number".to_owned()),
     }
 }
 
-/// Figures of a direction: the rate, operations, latencies, the samples' spread, and the totals.
+/// Returns the figures of a direction: rate, operations, latencies, spread of the samples, and totals.
 fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     let mut figures = Vec::new();
-    // A run too short for fio's clock of milliseconds has a runtime of 0 and rates of 0, which are no rates.
+    // A run too short for fio's millisecond clock has a runtime of 0 and rates of 0, which are not
+    // measured rates.
     if ddir.text_of("runtime").is_some_and(units::positive) {
         let rate = match ddir.text_of("bw_bytes") {
             Some(printed) => units::BYTES_PER_S.figure(Statistic::Mean, printed),
@@ -400,20 +409,21 @@ fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     figures
 }
 
-/// What was sampled: number, mean, lowest, highest and deviation, and what is told of it besides; nothing if it was not.
+/// Returns the statistics of a sampled quantity: count, mean, minimum, maximum and deviation. Empty if
+/// it was not sampled.
 fn sampled<'a>(
     unit: ToolUnit,
     of: FigureOf,
     [count, mean, low, high, deviation]: [Option<&'a str>; 5],
     besides: Vec<Named<'a>>,
 ) -> impl Iterator<Item = PrintedFigure> + 'a {
-    // fio 2 does not tell the number; a highest of nothing means none.
+    // fio 2 does not print the count. A maximum of 0 means that there are no samples.
     let is_sampled = count.or(high).is_some_and(units::positive);
     let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
     figures_of(unit, of, spread.chain(besides)).filter(move |_| is_sampled)
 }
 
-/// A latency in all its statistics; none if nothing was sampled.
+/// Returns a latency in all its statistics; none if it was not sampled.
 fn latency(ddir: &Json, key: &str, of: &FigureOf) -> Vec<PrintedFigure> {
     let in_ns = ddir.get(&format!("{key}_ns")).map(|summary| (summary, units::NANOSECONDS));
     let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, units::MICROSECONDS))) else {

@@ -1,4 +1,5 @@
-//! Golden tests of fio's JSON. The files are fio's own output (3.33 of Debian 12; 2.16 built from its tag), shortened.
+//! Golden tests of fio's JSON. The files are fio's own output (3.33 of Debian 12; 2.16 built from its
+//! tag), shortened.
 
 use super::super::units::test::*;
 use kurabe_core::imported::{FigureOf, PrintedStatistic as Statistic, Quantity};
@@ -74,7 +75,7 @@ fn directions_reported_as_one_are_a_mix() {
     let labels: Vec<_> = both.cells.iter().map(name).collect();
     let what = "RND 16 KiB Q1 T1 50 % read";
     assert_eq!(labels, ["read", "write", "mix"].map(|word| format!("{what} · both {word}")));
-    // A job of one direction is no mix because its report was one.
+    // A job with one direction is not a mix, even if its report is a mixed one.
     let mixed =
         String::from_utf8(fixture("lab/fio3-mixed.json")).unwrap().replace("\"randrw\"", "\"randread\"");
     let cell = super::super::import("a.json", mixed.as_bytes()).unwrap().remove(0).cells.remove(0);
@@ -109,14 +110,15 @@ fn separate_runs_of_the_same_job_stay_separate() {
     assert_eq!(super::super::import("a.json", (later + &again).as_bytes()).unwrap().len(), 2);
 }
 
-/// A document of jobs that read, in fio's order of keys.
+/// Returns a document of jobs that read, in fio's order of keys.
 fn document(end_ms: u64, runtime_ms: u64, jobs: &[(&str, &str)]) -> String {
     let job = |(name, options): &(&str, &str)| {
         let pairs = options.split(' ').filter_map(|pair| pair.split_once('='));
         let options: Vec<String> = pairs.map(|(key, value)| format!("\"{key}\": \"{value}\"")).collect();
         format!(
-            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"elapsed\": {}, \"job options\": {{{}}}, \"read\": {{\"io_bytes\": \
-             {runtime_ms}000, \"bw_bytes\": 1000000, \"iops\": 244.1, \"runtime\": {runtime_ms}}}}}",
+            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"elapsed\": {}, \"job options\": {{{}}}, \
+             \"read\": {{\"io_bytes\": {runtime_ms}000, \"bw_bytes\": 1000000, \"iops\": 244.1, \
+             \"runtime\": {runtime_ms}}}}}",
             runtime_ms / 1000 + 1,
             options.join(", ")
         )
@@ -137,7 +139,7 @@ fn runs_of(text: &str) -> usize {
 fn runs_that_were_appended_are_runs_and_reports_of_one_are_not() {
     let job = [("a", "rw=read bs=4k")];
     let start = 1_700_000_000_000;
-    // One second each, one after another, the later a little longer.
+    // Runs of one second each, one after the other. The later one has slightly more data.
     let short = document(start + 1000, 1000, &job) + &document(start + 2010, 1001, &job);
     assert_eq!(runs_of(&short), 2);
     let long = document(start + 30_000, 30_000, &job) + &document(start + 91_000, 60_000, &job);
@@ -183,7 +185,7 @@ fn an_engine_that_nobody_named_has_no_queue_on_linux() {
         |text: &str| super::super::import("a.json", text.as_bytes()).unwrap().remove(0).cells.remove(0);
     let on_linux = text.replace("\"jobs\"", "\"disk_util\": [], \"jobs\"");
     assert_eq!([of(&cell(&on_linux)).iodepth, of(&cell(&text)).iodepth], [Some(1), None]);
-    // Each job has a file of its own.
+    // Each job has its own file.
     assert_eq!(of(&cell(&text)).span_bytes, Some(2 << 20));
 }
 
@@ -193,7 +195,7 @@ fn a_job_that_did_nothing_is_no_cell() {
     assert!(error.what().en.contains("fio measured nothing"));
     let cut = &fixture("lab/fio3-read.json")[..2000];
     let error = super::super::import("a.json", cut).unwrap_err();
-    assert!(error.what().en.contains("breaks here") && error.place().is_some());
+    assert!(error.what().en.contains("damaged here") && error.place().is_some());
 }
 
 #[test]
@@ -202,7 +204,8 @@ fn fio_2_prints_microseconds_and_kibibytes() {
     assert_eq!(run.origin.tool_name(), "fio 2.16");
     let [read, write] = run.cells.as_slice() else { panic!() };
     assert_eq!((of(read).block_bytes, of(write).block_bytes), (Some(8192), Some(16_384)));
-    // It was asked for 60 % and counts what it moved: blocks of writes are twice as large.
+    // The option requests 60 %, and the result counts the transferred data: blocks of writes are twice
+    // as large.
     assert_eq!(of(read).read_percent.map(f64::round), Some(50.0));
     assert_figure(&of(read).figures[0], "82666", "KiB/s", 82_666.0 * 1024.0);
     let clat = |statistic| figure(read, Quantity::Latency, statistic, Some("completion latency"));
@@ -222,13 +225,13 @@ fn a_run_that_a_signal_ended_says_so() {
         let run = read(text).remove(0);
         (run.interrupted, run.notices.first().map(|notice| notice.text.en.clone()).unwrap_or_default())
     };
-    let figures = "after 48 s of 5 min: the figures are of that part";
+    let figures = "after 48 s of 5 min: the figures cover only that part";
     let signal = format!("fio: terminating on signal 2\n{cut}");
     assert_eq!(remark(&signal), (true, format!("fio was ended by signal 2 {figures}")));
     assert_eq!(remark(&cut), (true, format!("fio ended {figures}")));
     let whole = document(1_700_000_300_000, 300_000, &[("a", options)]);
     assert_eq!(remark(&whole), (false, String::new()));
-    // Where all is written once, it takes as long as it takes.
+    // If everything is written once, the time is not limited.
     let once = document(1_700_000_048_000, 48_000, &[("a", "rw=read bs=4k runtime=300")]);
     assert_eq!(remark(&once), (false, String::new()));
 }
@@ -248,9 +251,9 @@ fn the_share_of_reads_is_what_was_done() {
     assert_eq!(run.cells[0].label, "RND 4 KiB Q1 T1 16 % read · half");
     assert_eq!(of(&run.cells[0]).read_percent, Some(16.0));
     let remark =
-        "RND 4 KiB Q1 T1 16 % read · half: 16 % of the operations were reads, where 50 % was asked for";
+        "RND 4 KiB Q1 T1 16 % read · half: 16 % of the operations were reads, although 50 % was requested";
     assert_eq!(run.notices[0].text.en, remark);
-    // Each operation is drawn, so few of them are seldom the half.
+    // Each operation is drawn at random, so a few operations are rarely exactly half reads.
     for (reads, writes) in [(5040, 4960), (56, 44)] {
         let run = mix(reads, writes);
         assert_eq!((run.cells[0].label.as_str(), run.notices.len()), ("RND 4 KiB Q1 T1 50 % read · half", 0));

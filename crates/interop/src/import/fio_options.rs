@@ -1,30 +1,31 @@
-//! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
+//! fio's job options, as far as they describe a cell. Source: fio's HOWTO, sections "Parameter types"
+//! and "Job parameters".
 
 use super::json_tree::Json;
 use super::kit::*;
 use crate::fio_values::{ONE_BY_ONE, size_bytes, time_ns};
 use kurabe_core::{words::Keyword, workload::Pattern};
 
-/// fio has fewer options than this; a job with more of them is damaged.
+/// Maximum number of options. fio has fewer, so a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;
 
-/// Options of a job: the global ones and its own, which win.
+/// Options of a job: the global ones and its own, which take precedence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct JobOptions {
     in_order: Vec<(String, String)>,
-    /// Whether none is missing that was given, so that fio's defaults hold for all others.
+    /// Whether all given options are present, so that fio's defaults apply to the others.
     are_all: bool,
-    /// Whether fio ran on Linux, where an engine that is not named waits for each operation.
+    /// Whether fio ran on Linux, where the default engine waits for each operation.
     on_linux: bool,
-    /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
-    /// threads, and no figure of them together.
+    /// Whether each of several threads has separate figures. Without `group_reporting`, fio prints as
+    /// many jobs as threads, and no combined figure.
     pub(super) threads_apart: bool,
-    /// The share of reads in percent that the job came to, where what it was asked for is not known.
+    /// Measured share of reads of the job in percent, if the requested share is unknown.
     pub(super) read_percent: Option<f64>,
 }
 
 impl JobOptions {
-    /// From the `global options` of the document and the `job options` of the job.
+    /// Returns the `global options` of the document combined with the `job options` of the job.
     pub(super) fn of(document: &Json, job: &Json) -> Self {
         let members = |json: Option<&Json>| -> Vec<(String, String)> {
             let members = json.map_or(&[][..], Json::members).iter().take(OPTIONS_MOST);
@@ -34,12 +35,12 @@ impl JobOptions {
         let mut in_order = members(document.get("global options"));
         in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
         in_order.extend(own);
-        // Only there it reads the counters of disks.
+        // fio reads the counters of disks only on Linux.
         let on_linux = document.get("disk_util").is_some();
         Self { in_order, are_all: true, on_linux, ..Self::default() }
     }
 
-    /// Some of the options, of which the others are not known.
+    /// Returns an incomplete set of options.
     pub(super) fn of_pairs<const COUNT: usize>(pairs: [(&str, &str); COUNT]) -> Self {
         let mut options = Self::default();
         pairs.into_iter().for_each(|(name, value)| options.add(name, value));
@@ -50,24 +51,24 @@ impl JobOptions {
         self.in_order.push((name.to_owned(), value.to_owned()));
     }
 
-    /// An option by one of its names.
+    /// Returns an option by one of its names.
     pub(super) fn get(&self, names: &[&str]) -> Option<&str> {
         self.in_order.iter().find(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value.as_str())
     }
 
-    /// All of them on one line, as fio was told.
+    /// Returns all options on one line, as given to fio.
     pub(super) fn line(&self) -> Option<String> {
         let words = self
             .in_order
             .iter()
             .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") });
-        // The end of a line is where another job's options begin.
+        // A line break would start the options of another job.
         let line = words.collect::<Vec<_>>().join(" ").replace('\r', "\\r").replace('\n', "\\n");
         (!line.is_empty()).then(|| repeated(&line))
     }
 
-    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`). What was not given is fio's
-    /// default, if there are any options: fio 2 prints none of them.
+    /// Sets the properties of a cell in a direction (`read`, `write`, `trim`, `mixed`). A missing
+    /// option has fio's default, unless there are no options at all: fio 2 prints none.
     pub(super) fn describe(&self, direction: &str, cell: &mut ImportedCell) {
         cell.procedure = self.line();
         let Some(pattern) = self.get(&["rw", "readwrite"]) else {
@@ -85,7 +86,8 @@ impl JobOptions {
         cell.read_percent = Some(share).filter(|share| is_mix && (0.0..=100.0).contains(share));
     }
 
-    /// fio's word for the only direction of a job that was told as a mix, as `unified_rw_reporting` has it.
+    /// Returns fio's word for the only direction of a job that was reported as a mix because of
+    /// `unified_rw_reporting`.
     pub(super) fn true_direction(&self, word: &'static str) -> &'static str {
         let asked =
             self.get(&["rw", "readwrite"]).and_then(|pattern| <(Direction, Pattern)>::of_word(base(pattern)));
@@ -95,25 +97,27 @@ impl JobOptions {
         }
     }
 
-    /// The share of reads in percent that a mix was asked for.
+    /// Returns the requested share of reads of a mix in percent.
     fn asked_read_percent(&self) -> f64 {
         let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
         let written = || percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
         percent(&["rwmixread"]).or_else(written).unwrap_or(50.0)
     }
 
-    /// How long the job was to go on, whatever it had done by then.
+    /// Returns the requested minimum duration of the job.
     pub(super) fn asked_ns(&self) -> Option<u64> {
         self.get(&["time_based"]).filter(|words| *words != "0")?;
         time_ns(self.get(&["runtime", "timeout"])?)
     }
 
-    /// A place or a length in bytes; shares of the target (`50%`) and ranges are not known here.
+    /// Parses an offset or a length in bytes. Percentages of the target (`50%`) and ranges are unknown
+    /// here.
     fn place_bytes(&self, name: &str) -> Option<u64> {
         size_bytes(self.get(&[name])?, self.kb_base())
     }
 
-    /// What all jobs of a section cover: each its size, some distance from the one before, or in a file of its own.
+    /// Returns the span that all jobs of a section cover together: each has its size, at a distance
+    /// from the previous one, or in its own file.
     fn span_bytes(&self) -> Option<u64> {
         let (jobs, size_bytes) = (u64::from(self.threads().unwrap_or(1)), self.place_bytes("size")?);
         let apart_bytes = match self.get(&["filename"]) {
@@ -123,7 +127,7 @@ impl JobOptions {
         apart_bytes.checked_mul(jobs.saturating_sub(1))?.checked_add(size_bytes)
     }
 
-    /// The rate at which operations were offered, as the option that fixes it: `rate_iops=300`.
+    /// Returns the option that fixes the rate of operations: `rate_iops=300`.
     pub(super) fn offered(&self) -> Option<String> {
         let given = ["rate_iops", "rate"].into_iter().find_map(|name| Some((name, self.get(&[name])?)));
         let (name, value) = given.filter(|(_, value)| value.contains(|c: char| matches!(c, '1'..='9')))?;
@@ -134,15 +138,15 @@ impl JobOptions {
         if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 
-    /// Whether I/O went past the page cache: `1` or `0`; nothing if there are no options to tell.
+    /// Returns whether I/O bypassed the page cache: `1` or `0`. `None` without options.
     pub(super) fn direct(&self) -> Option<String> {
         let default = || self.get(&["rw", "readwrite"]).filter(|_| self.are_all).map(|_| "0");
         let given = self.get(&["direct"]).or_else(default)?;
         matches!(given, "0" | "1").then(|| given.to_owned())
     }
 
-    /// Operations in flight. Engines that wait for each hold one; which engine runs where none is named depends on the
-    /// system.
+    /// Returns the number of operations in flight. Engines that wait for each operation have one. The
+    /// default engine depends on the system.
     fn iodepth(&self) -> Option<u32> {
         let given = match self.get(&["iodepth"]) {
             Some(words) => words.parse().ok()?,
@@ -156,12 +160,13 @@ impl JobOptions {
         }
     }
 
-    /// Threads of the job.
+    /// Returns the number of threads of the job.
     fn threads(&self) -> Option<u32> {
         self.get(&["numjobs"]).map_or(Some(1), |words| words.parse().ok())
     }
 
-    /// What a cell of these options does: `RND 4 KiB Q32 T1`; nothing if they do not tell.
+    /// Returns the name of a cell with these options, such as `RND 4 KiB Q32 T1`. `None` if the options
+    /// are insufficient.
     pub(super) fn shape(&self, cell: &ImportedCell) -> Option<String> {
         cell.sequential.and(cell.block_bytes)?;
         let mut shape = parts::shape(cell.sequential, "", cell.block_bytes, cell.iodepth, cell.threads);
@@ -174,7 +179,8 @@ impl JobOptions {
         Some(shape)
     }
 
-    /// `bs` may hold one size, or one each for reads, writes and trims; the last given holds for those after it.
+    /// Returns the block size. `bs` can contain one size, or separate sizes for reads, writes and
+    /// trims; the last one also applies to those after it.
     fn block_bytes(&self, direction: &str) -> Option<u64> {
         let words = self.get(&["bs", "blocksize"]).unwrap_or("4k");
         let sizes: Vec<&str> = words.split(',').collect();
@@ -189,12 +195,12 @@ impl JobOptions {
     }
 }
 
-/// The pattern without the number or range that may follow it: `randread:8`.
+/// Returns the pattern without an optional number or range after it: `randread:8`.
 fn base(pattern: &str) -> &str {
     pattern.split(':').next().unwrap_or(pattern)
 }
 
-/// Whether a `rw=` goes through the file in order.
+/// Returns whether a value of `rw=` is sequential.
 fn sequential(pattern: &str) -> Option<bool> {
     let is_random = base(pattern).strip_prefix("rand");
     let word = is_random.unwrap_or(base(pattern));
@@ -202,12 +208,12 @@ fn sequential(pattern: &str) -> Option<bool> {
     is_known.then_some(is_random.is_none())
 }
 
-/// The label of a cell: the work alone where the direction tells the rest.
+/// Returns the label of a cell: only the work if the direction determines the rest.
 pub(super) fn label(work: &str, word: &str) -> String {
     if direction(word).is_some() { work.to_owned() } else { format!("{work} {word}") }
 }
 
-/// kurabe's direction of fio's word.
+/// Returns kurabe's direction for fio's word.
 pub(super) fn direction(word: &str) -> Option<Direction> {
     match word {
         "read" => Some(Direction::Read),
@@ -217,7 +223,7 @@ pub(super) fn direction(word: &str) -> Option<Direction> {
     }
 }
 
-/// The percentile of a list, which fio fills up with those of 0 %.
+/// Returns the percentile of a list, which fio pads with entries of 0 %.
 pub(super) fn percentile(percent: &str) -> Option<Statistic> {
     number(percent).filter(|percent| (0.001..=100.0).contains(percent)).map(Statistic::Percentile)
 }

@@ -1,9 +1,10 @@
-//! fio's texts. The normal one, of 1 to 3, is read: it is what people paste. It rounds what the JSON holds in full, which a notice
-//! says. Its terse lines, made for programs, hold less than the JSON and are refused.
+//! fio's text output. The normal output of versions 1 to 3 is read, because people paste it. It rounds
+//! figures that the JSON contains exactly, which a notice states. The terse lines, which are made for
+//! programs, contain less than the JSON and are refused.
 //!
-//! The model: a line tells what a job is to do, another begins what it came to, and below that stand lines of its directions, each
-//! followed by its latencies. Before version 3, KB and MB are powers of 1024. fio's manual, "Interpreting the output", of 2.2 and
-//! 3.33.
+//! The model: one line describes the work of a job, another one begins its result. Below that are the
+//! lines of its directions, each followed by its latencies. Before version 3, KB and MB are powers of
+//! 1024. Source: fio's manual, "Interpreting the output", of 2.2 and 3.33.
 
 use super::fio_job::{JobEntries, JobResult, JobRun};
 use super::fio_json::{LATENCIES, SIGNAL};
@@ -17,10 +18,10 @@ const DESCRIPTION: &str = "{}: (g={}): rw={}, bs={}, ioengine={}, iodepth={}";
 const RESULT: &str = "{}: (groupid={}, jobs={}): err={}: pid={}";
 const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
 const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
-/// fio's words before these.
+/// fio's words at the start of these lines.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
-/// Without descriptions, which stand before JSON, too.
+/// Without job descriptions, which also precede JSON.
 const OF_NORMAL: LineShapes = LineShapes { begins: &[], belongs: &[RESULT, SINCE_3, BEFORE_3] };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
 const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
@@ -34,7 +35,7 @@ pub(super) const TERSE: Importer =
         let Some((number, _)) = own else { return without_line("3;fio-3.33;NAME;0;0;…") };
         let what = text!("this is fio's terse text", "これは fio の terse 出力です");
         let remedy = text!(
-            "have fio write its figures in full: {IN_FULL} JOB",
+            "make fio write exact figures: {IN_FULL} JOB",
             "fio に値を丸めずに書かせてください: {IN_FULL} ジョブ"
         );
         Err(broken_line(input, number, what).remedy(remedy).into())
@@ -78,7 +79,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     if jobs.iter().all(|job| job.directions.is_empty()) {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
-    // Of several jobs it is unknown which ones had the rate.
+    // With several jobs, it is unknown which of them had the rate.
     if let ([job], Some((name, value))) = (jobs.as_mut_slice(), rate) {
         job.options.add(name, value);
     }
@@ -89,13 +90,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let _has_room = jobs.into_iter().all(|job| job_run.add(job));
     let mut run = job_run.finish(input.holes(SIGNAL).map(|[number]| number), origin);
     run.notices.push(notice(text!(
-        "fio's text rounds its figures; in full it writes them with {IN_FULL}",
+        "fio's text output rounds its figures; {IN_FULL} writes exact figures",
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
     )));
     Ok(vec![run])
 }
 
-/// The version in a line such as `fio-3.20-90-g5bd52`. A job may be called `fio-4k`, but other words follow its name.
+/// Returns the version in a line such as `fio-3.20-90-g5bd52`. A job can be named `fio-4k`, but other
+/// words follow its name.
 fn version(line: &str) -> Option<String> {
     let version = line.trim().strip_prefix("fio-").filter(|rest| !rest.contains(char::is_whitespace))?;
     let number = version.split_once('-').map_or(version, |(number, _)| number);
@@ -104,8 +106,8 @@ fn version(line: &str) -> Option<String> {
     is_number.then(|| version.to_owned())
 }
 
-/// The rate that was offered, from a command line (`fio … --rate_iops=300`) or from the line of progress, which has
-/// `0-300 IOPS` behind the number of jobs.
+/// Returns the offered rate, from a command line (`fio … --rate_iops=300`) or from the progress line,
+/// which has `0-300 IOPS` after the number of jobs.
 fn offered(line: &str) -> Option<(&'static str, &str)> {
     if let Some([_, _, rate, _]) = holes("Jobs: {} (f={}), 0-{} IOPS:{}", line) {
         return Some(("rate_iops", rate)).filter(|_| digits(rate));
@@ -119,7 +121,8 @@ fn offered(line: &str) -> Option<(&'static str, &str)> {
     ["rate_iops", "rate"].into_iter().find_map(|name| Some((name, value(name)?)))
 }
 
-/// `4K-4K/8K-8K/4K-4K` or `(R) 4096B-4096B, (W) 8.0KiB-8.0KiB` as the option has them; empty if one is a range.
+/// Converts `4K-4K/8K-8K/4K-4K` or `(R) 4096B-4096B, (W) 8.0KiB-8.0KiB` to the value of the option.
+/// Empty if one is a range.
 fn block_sizes(words: &str) -> String {
     let sizes = words.split(['/', ',']).map(|range| {
         let range = range.trim_start_matches(|c: char| " (RWT)".contains(c));
@@ -129,7 +132,7 @@ fn block_sizes(words: &str) -> String {
     sizes.collect::<Option<Vec<_>>>().unwrap_or_default().join(",")
 }
 
-/// The line of a direction: fio's word for it, and the figures.
+/// Parses the line of a direction: fio's word for it, and the figures.
 fn direction(line: &str) -> Option<(&'static str, Vec<PrintedFigure>)> {
     let since_3 = holes(SINCE_3, line)
         .map(|[word, iops, rate, _, data, time_ms, _]| (word, data, rate, iops, time_ms, 1000.0));
@@ -155,7 +158,7 @@ fn direction(line: &str) -> Option<(&'static str, Vec<PrintedFigure>)> {
     Some((word, [rate, iops, data, time].into_iter().flatten().collect()))
 }
 
-/// `48.1MiB/s`, `1024.0MB`, `12.3k`: the value, its digits, and what stands behind them.
+/// Parses `48.1MiB/s`, `1024.0MB`, `12.3k`: the value, its digits, and the rest.
 fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
     let end = words.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(words.len());
     let (number, unit) = words.split_at(end);
@@ -168,14 +171,14 @@ fn latency_of(word: &str) -> Option<FigureOf> {
     LATENCIES.into_iter().find(|(name, _)| *name == word).map(|(_, of)| of)
 }
 
-/// A latency in a unit such as `usec`.
+/// Returns a latency in a unit such as `usec`.
 fn latency(of: &FigureOf, unit: &str, statistic: Statistic, words: &str) -> Option<PrintedFigure> {
     let ns = power(1000.0, &["nsec", "usec", "msec", "sec"], unit)?;
     let figure = figure_of_value(Quantity::Latency, statistic, value(words, 1000.0)?.0 * ns, words, unit)?;
     Some(PrintedFigure { of: Some(of.clone()), ..figure })
 }
 
-/// What a line below that of a direction tells of its latencies, or of syncs.
+/// Adds the latencies of a direction, or of syncs, from a line below it.
 fn add_latencies(
     directions: &mut Vec<(&'static str, Vec<PrintedFigure>)>,
     ranks: Option<&(FigureOf, &str)>,
@@ -200,14 +203,14 @@ fn add_latencies(
     }
 }
 
-/// What follows from the directions of a job; the latency that people compare comes first, as in the JSON.
+/// Completes a job after its directions. The latency that people compare comes first, as in the JSON.
 fn finish(job: &mut JobResult) {
     let first = |word: &str, quantity| {
         let (_, figures) = job.directions.iter().find(|(direction, _)| *direction == word)?;
         figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
     };
     let operations = first("read", Quantity::Iops).zip(first("write", Quantity::Iops));
-    // Which share it was asked for is not told.
+    // The requested share is unknown.
     job.options.read_percent = operations.map(|(reads, writes)| 100.0 * reads / (reads + writes));
     let times_ns = DIRECTIONS.iter().filter_map(|word| first(word, Quantity::Duration));
     job.run_ns = times_ns.max_by(f64::total_cmp);

@@ -1,11 +1,13 @@
-//! GNOME Disks' saved benchmarks, as versions up to 46 keep them in `~/.cache/gnome-disks/benchmarks`.
+//! Saved benchmarks of GNOME Disks, as versions up to 46 store them in
+//! `~/.cache/gnome-disks/benchmarks`.
 //!
-//! The model: one GVariant of type `a{sv}` in the byte order of the machine that wrote it, with `version` 1 (which
-//! tells the byte order), `timestamp-usec`, `device-size`, `sample-size` and three lists of (offset, value): read and
-//! write rates in bytes per second and access times in seconds. The file stores no figure: GNOME Disks shows the
-//! arithmetic mean of the samples, rates through `g_format_size` and times as `%.2f msec`, and so does the figure
-//! here. Source: GNOME/gnome-disk-utility 4dcc56cf, `gdubenchmarkdialog.c` (`maybe_save_data`, `get_max_min_avg`);
-//! the reader is checked against GLib byte for byte.
+//! The model: one GVariant of type `a{sv}` in the byte order of the machine that wrote it, with
+//! `version` 1 (which indicates the byte order), `timestamp-usec`, `device-size`, `sample-size` and
+//! three lists of (offset, value): read and write rates in bytes per second, and access times in
+//! seconds. The file contains no summary. GNOME Disks shows the arithmetic mean of the samples, rates
+//! with `g_format_size` and times as `%.2f msec`, and the figures here do the same. Source:
+//! GNOME/gnome-disk-utility 4dcc56cf, `gdubenchmarkdialog.c` (`maybe_save_data`, `get_max_min_avg`).
+//! The reader was checked against GLib byte for byte.
 
 use super::dates::from_epoch;
 use super::gvariant::{ByteOrder, GVariant, dictionary, samples};
@@ -19,10 +21,10 @@ const SUFFIX: &str = ".gnome-disks-benchmark";
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let has = |key: &[u8]| input.bytes.windows(key.len()).any(|window| window == key);
-    // Keys end with a zero, which no text holds.
+    // Keys end with a zero byte, which does not occur in text.
     if input.text().is_some() || !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
         return not_mine(text!(
-            "the keys `timestamp-usec` and `read-samples` are not there",
+            "the keys `timestamp-usec` and `read-samples` are missing",
             "キー `timestamp-usec` と `read-samples` がありません"
         ));
     }
@@ -38,7 +40,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if cells.is_empty() {
-        return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)).into());
+        return Err(broken(text!("{} contains no sample", "{} に測定点がありません", input.name)).into());
     }
     let mut origin = Origin {
         measured_at: u64::try_from(timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
@@ -52,13 +54,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
 }
 
-/// What the file holds.
+/// Contents of the file.
 struct Saved {
     order: ByteOrder,
     entries: Vec<(String, GVariant)>,
 }
 
-/// A list of samples: its key, the name of its series, direction, quantity, base units and name of the unit of a value.
+/// A list of samples: its key, the name of its series, direction, quantity, and the factor and name of
+/// the unit.
 type SampleList = (&'static str, &'static str, Direction, Quantity, f64, &'static str);
 const SAMPLES: [SampleList; 3] = [
     ("read-samples", "rate", Direction::Read, Quantity::Rate, 1.0, "bytes/s"),
@@ -74,7 +77,7 @@ impl Saved {
     fn open(bytes: &[u8]) -> Result<Self> {
         let entries = dictionary(bytes).ok_or_else(|| {
             broken(text!(
-                "the file is no whole GVariant of type a{{sv}}",
+                "the file is not a complete GVariant of type a{{sv}}",
                 "完全な a{{sv}} 型の GVariant ではありません"
             ))
         })?;
@@ -84,7 +87,7 @@ impl Saved {
             Some([0, 0, 0, 1]) => saved.order = u64::from_be_bytes,
             Some(other) => {
                 return Err(broken(text!(
-                    "version {} of the format is not known (1 is)",
+                    "version {} of the format is not supported (supported: 1)",
                     "形式のバージョン {} は未知です(既知は 1)",
                     i32::from_le_bytes(other)
                 )));
@@ -94,7 +97,7 @@ impl Saved {
         Ok(saved)
     }
 
-    /// The bytes of a value of a type.
+    /// Returns the bytes of a value of a type.
     fn bytes(&self, key: &str, kind: &str) -> Option<&[u8]> {
         let entry = self.entries.iter().find(|(name, value)| name == key && value.kind == kind);
         entry.map(|(_, value)| value.bytes.as_slice())
@@ -107,7 +110,7 @@ impl Saved {
 
     fn samples(&self, key: &str) -> Result<Vec<(u64, f64)>> {
         let samples = self.bytes(key, "a(td)").and_then(|bytes| samples(bytes, self.order));
-        // Times are kept in ns.
+        // Times are stored in ns.
         let is_sound = |(_, value): &(u64, f64)| (value * 1e9).is_finite() && *value >= 0.0;
         samples.filter(|samples| samples.iter().all(is_sound)).ok_or_else(|| damaged(key))
     }
@@ -118,7 +121,7 @@ fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> 
     let count = samples.len();
     let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
     let (label, procedure, block_bytes, sequential, (printed, unit_printed)) = match quantity {
-        // As the steps of the profile that measures as GNOME Disks does are called, so that both meet.
+        // Same labels as the steps of the GNOME Disks profile, so that the cells match.
         Quantity::Latency => {
             let procedure = format!("{count} reads of a page at random offsets");
             (
@@ -150,7 +153,7 @@ fn list_cell(list: &SampleList, samples: Vec<(u64, f64)>, sample_bytes: u64) -> 
     Ok(cell(label, Some(*direction), imported))
 }
 
-/// A size as `g_format_size` shows it: decimal units, one digit after the point.
+/// Formats a size as `g_format_size` does: decimal units, one decimal.
 fn shown_size(bytes: f64) -> (String, &'static str) {
     for (factor, unit) in [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")] {
         if bytes.trunc() >= factor {

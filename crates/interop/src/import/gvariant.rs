@@ -1,24 +1,25 @@
-//! A strict reader of the one GVariant form that GNOME Disks writes: `a{sv}` with numbers and `a(td)` as values.
+//! A strict reader for the GVariant format that GNOME Disks writes: `a{sv}` with numbers and `a(td)` as
+//! values.
 //!
-//! The model: a container of items of unequal length ends with the ends of its items, each an unsigned number in
-//! little-endian order whatever the machine, as wide as the container's length needs (1, 2, 4 or 8 bytes). An entry
-//! `{sv}` is a key ended by zero, padding to eight bytes, the value, and the end of the key. A value `v` is its bytes,
-//! a zero, and its type. Padding is zero. What departs from this is refused, where GLib would read default values.
-//! Source: the GVariant specification of GLib ("Serialisation Format"), checked against GLib 2.74.
+//! The model: a container of items of unequal length ends with the end offsets of its items, each an
+//! unsigned little-endian number regardless of the machine, as wide as the container's length requires
+//! (1, 2, 4 or 8 bytes). An entry `{sv}` is a key terminated by zero, padding to eight bytes, the
+//! value, and the end of the key. A value `v` is its bytes, a zero, and its type. Padding is zero.
+//! Anything else is refused, where GLib would read default values. Source: the GVariant specification
+//! of GLib ("Serialisation Format"), checked against GLib 2.74.
 
-/// How a number is made of its eight bytes: [`u64::from_le_bytes`] or [`u64::from_be_bytes`].
+/// Conversion of eight bytes to a number: [`u64::from_le_bytes`] or [`u64::from_be_bytes`].
 pub(super) type ByteOrder = fn([u8; 8]) -> u64;
 
-/// A value and its type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GVariant {
-    /// The type: `i`, `t`, `a(td)`.
+    /// Type: `i`, `t`, `a(td)`.
     pub(super) kind: String,
-    /// The serialised bytes.
+    /// Serialized bytes.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Entries of an `a{sv}`, in the order of the file.
+/// Returns the entries of an `a{sv}`, in the order of the file.
 pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, GVariant)>> {
     if bytes.is_empty() {
         return Some(Vec::new());
@@ -43,7 +44,7 @@ pub(super) fn dictionary(bytes: &[u8]) -> Option<Vec<(String, GVariant)>> {
     (start == table).then_some(entries)
 }
 
-/// One `{sv}`.
+/// Parses one `{sv}`.
 fn entry(bytes: &[u8]) -> Option<(String, GVariant)> {
     let width = offset_width(bytes.len());
     let last = bytes.len().checked_sub(width)?;
@@ -60,7 +61,7 @@ fn entry(bytes: &[u8]) -> Option<(String, GVariant)> {
     (!kind.is_empty()).then(|| (key, GVariant { kind, bytes: variant[..split].to_vec() }))
 }
 
-/// Items of an `a(td)`.
+/// Returns the items of an `a(td)`.
 pub(super) fn samples(bytes: &[u8], number: ByteOrder) -> Option<Vec<(u64, f64)>> {
     let (numbers, rest) = bytes.as_chunks::<8>();
     let (items, odd) = numbers.as_chunks::<2>();
@@ -68,7 +69,7 @@ pub(super) fn samples(bytes: &[u8], number: ByteOrder) -> Option<Vec<(u64, f64)>
     (rest.is_empty() && odd.is_empty()).then(|| items.iter().map(sample).collect())
 }
 
-/// Bytes of an offset in a container of this length, the offsets included.
+/// Returns the width in bytes of an offset in a container of this length, which includes the offsets.
 fn offset_width(length: usize) -> usize {
     match length {
         0..=0xff => 1,
@@ -88,7 +89,7 @@ fn offset_at(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// `{'a': <int32 1>, 'bc': <uint64 7>}` as GLib 2.74 serialises it on a little-endian machine.
+    /// `{'a': <int32 1>, 'bc': <uint64 7>}` as GLib 2.74 serializes it on a little-endian machine.
     const GLIB: &str = "61000000000000000100000000690200626300000000000007000000000000000074030f23";
 
     fn bytes_of(digits: &str) -> Vec<u8> {

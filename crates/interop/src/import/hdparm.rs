@@ -1,9 +1,9 @@
-//! hdparm's timings: `hdparm -tT`, `--direct` and `--offset` included.
+//! hdparm's timings: `hdparm -tT`, including `--direct` and `--offset`.
 //!
-//! The model: a line with the device and a colon, then a line for each timing: amount, time and rate. Each device
-//! line begins a run. MB is 2^20 bytes (`hdparm.c`), so rates are corrected. Cached reads come from memory; they are
-//! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
-//! as run here, and its source.
+//! The model: a line with the device and a colon, then a line for each timing: amount, time and rate.
+//! Each device line begins a run. MB is 2^20 bytes (`hdparm.c`), so rates are corrected. Cached reads
+//! come from memory; they are imported under their own name. A failed timing has no figures and is
+//! skipped. Source: hdparm 9.65 as run here, and its source.
 
 use super::kit::*;
 use super::units::{binary, corrected};
@@ -50,17 +50,18 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let mut notices = vec![units::prints_mebibytes("hdparm", "MB/sec")];
     if timings.iter().any(|(_, [name, _])| FROM_MEMORY.contains(name)) {
         notices.push(notice(text!(
-            "cached reads (`-T`) are answered by the computer's memory: they say nothing about the drive",
+            "cached reads (`-T`) come from the computer's memory: they do not measure the drive",
             "cached reads(`-T`)はコンピューターのメモリーの速度で、ドライブの速度ではありません"
         )));
     }
     if cells.len() < timings.len() {
-        notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));
+        notices.push(notice(text!("failed timings were skipped", "失敗した計測は取り込んでいません")));
     }
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// `204 MB in  3.00 seconds =  67.98 MB/sec`; versions of before 2004 leave no blank behind the sign.
+/// Parses `204 MB in  3.00 seconds =  67.98 MB/sec`. Versions before 2004 print no space after the
+/// equals sign.
 fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let [amount, seconds, rate] = holes("{} MB in {} seconds ={}", words)?;
     let mega = || text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです");
@@ -75,7 +76,7 @@ fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let size = corrected(MB.figure(Statistic::Sum, amount)?, binary("MiB", mega()));
     let imported = ImportedCell {
         procedure: Some(format!("Timing {name}")),
-        // With O_DIRECT they come from the drive's own memory.
+        // With O_DIRECT, they come from the drive's own memory.
         cached: name.starts_with("cached reads") || name.starts_with("buffer-cache reads"),
         figures: vec![corrected(rate, correction), SECONDS.figure(Statistic::Sum, seconds)?, size],
         ..ImportedCell::default()

@@ -1,8 +1,8 @@
-//! HD Tune's text of its benchmark (`HD Tune: … Benchmark`, copied as text).
+//! Text of HD Tune's benchmark (`HD Tune: … Benchmark`, copied as text).
 //!
-//! The model: a heading with the drive, then `Name : value unit` lines; each heading begins a run. Confirmed only from
-//! four texts published on one page; whether MB is 10^6 or 2^20 bytes is told nowhere: it is read as 10^6, and a
-//! notice says so. The rates are of single samples over the drive.
+//! The model: a heading with the drive, then `Name : value unit` lines. Each heading begins a run.
+//! Confirmed only from four texts published on one page. It is undocumented whether MB is 10^6 or 2^20
+//! bytes: it is read as 10^6, and a notice says so. The rates are of single samples over the drive.
 
 use super::kit::*;
 
@@ -10,14 +10,14 @@ const HEADING: &str = "HD Tune{}:{} Benchmark";
 const DETAILS: [DetailLine; 2] =
     [(&[HEADING], &[Detail::Nothing, Detail::Target]), (&["CPU Usage"], &[Detail::Fact("CPU Usage")])];
 const RATE: ToolUnit = units::unit("MB/sec", Quantity::Rate, 1e6);
-/// As later versions have it.
+/// Unit in later versions.
 const LATER_RATE: ToolUnit = units::unit("MB/s", Quantity::Rate, 1e6);
 const TRANSFER: [FigureName; 3] = [
     (RATE, Statistic::Mean, "Transfer Rate Average"),
     (RATE, Statistic::Lowest, "Transfer Rate Minimum"),
     (RATE, Statistic::Highest, "Transfer Rate Maximum"),
 ];
-/// The cells: label, and names of the lines of its figures.
+/// Cells: label, and names of the lines of its figures.
 const CELLS: [(&str, &[FigureName]); 3] = [
     ("transfer rate", &TRANSFER),
     ("access time", &[(units::MILLISECONDS, Statistic::Mean, "Access Time")]),
@@ -47,7 +47,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 .find_map(|unit| unit.figure(*statistic, value.strip_suffix(unit.name)));
             figures.push(figure.ok_or_else(|| parts::unreadable(input, number))?);
         }
-        // An access time below half of the last digit is printed as 0.0: it is no figure.
+        // An access time below half of the last digit is printed as 0.0, and is not a valid figure.
         figures.retain(|figure| figure.quantity != Quantity::Latency || figure.value > 0.0);
         let imported = ImportedCell { figures, ..ImportedCell::default() };
         cells.push(cell(label, Some(Direction::Read), imported));

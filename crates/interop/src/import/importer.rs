@@ -1,4 +1,4 @@
-//! An importer, and what it makes of an input.
+//! An importer, and its result for an input.
 
 use super::input::Input;
 use super::parts::{self, NotImported};
@@ -8,23 +8,23 @@ use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, Print
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Result, Text, environment::Environment, text, workload::Direction};
 
-/// A run that another tool measured.
+/// A run measured by another tool.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ImportedRun {
-    /// The tool and the file.
+    /// Tool and file.
     pub origin: Origin,
-    /// What the tool told of what it stood on.
+    /// Test environment according to the tool.
     pub environment: Environment,
     /// Cells in the order of the file; at least one.
     pub cells: Vec<Cell>,
-    /// What a reader of the figures must know: corrected units, statistics that are no means.
+    /// Notes for readers of the figures: corrected units, statistics other than means.
     pub notices: Vec<Notice>,
-    /// Whether the tool was ended before it was done.
+    /// Whether the tool was ended early.
     pub interrupted: bool,
 }
 
 impl ImportedRun {
-    /// As a record. The store gives the id; `imported_at` is RFC 3339.
+    /// Converts the run to a record. The store assigns the id. `imported_at` is in RFC 3339.
     pub fn into_record(self, kurabe_version: &str, imported_at: &str, command: &[String]) -> RunRecord {
         let header = RunHeader {
             kurabe_version: kurabe_version.to_owned(),
@@ -43,25 +43,24 @@ impl ImportedRun {
     }
 }
 
-/// What an importer makes of an input.
+/// Result of an importer for an input.
 pub(super) type ImportedRuns = Result<Vec<ImportedRun>, NotImported>;
 
-/// An importer.
 pub(crate) struct Importer {
-    /// What it reads, for people: `fio JSON`.
+    /// Name of the format for people: `fio JSON`.
     pub(crate) what: &'static str,
-    /// Whose results these are: `fio`.
+    /// Name of the tool: `fio`.
     pub(super) tool: &'static str,
-    /// Looks at an input. Cells without figures are dropped behind it, and the others numbered.
+    /// Reads an input. Cells without figures are dropped afterwards, and the others numbered.
     read: fn(&Input<'_>) -> ImportedRuns,
-    /// How it knows its parts of a text; one whose tool writes files of its own sees them whole.
+    /// Recognizes the importer's parts of a text. Importers of separate files see the complete file.
     pub(crate) claim: Recognizer,
-    /// Words that are in a text of its tool, and in few others.
+    /// Words that occur in texts of the tool, and rarely in others.
     pub(crate) names: &'static [&'static str],
 }
 
 impl Importer {
-    /// By what it reads, its tool and the words that are in a text of it; by how it knows its own; and by how it reads.
+    /// Creates an importer from its format, tool and names, its recognizer, and its read function.
     pub(super) const fn of(
         (what, tool, names): (&'static str, &'static str, &'static [&'static str]),
         claim: Recognizer,
@@ -70,11 +69,11 @@ impl Importer {
         Self { what, tool, read, claim, names }
     }
 
-    /// The runs of an input, at least one, and each with a cell.
+    /// Returns the runs of an input: at least one, each with a cell.
     pub(super) fn runs(&self, input: &Input<'_>) -> ImportedRuns {
         let mut runs = (self.read)(input)?;
         for run in &mut runs {
-            // A list of one cell has room for four.
+            // A list of one cell has capacity for four.
             room::take(3 * size_of::<ImportedRun>() + 4 * size_of::<Cell>() + RUN_TEXT_BYTES);
             let removed = remove_untrue_latencies(&mut run.cells);
             let impossible = impossible(&run.cells);
@@ -96,16 +95,17 @@ impl Importer {
     }
 }
 
-/// Bytes of the texts that a run has of its tool, its file and its environment.
+/// Bytes of the texts of a run about its tool, its file and its environment.
 const RUN_TEXT_BYTES: usize = 1024;
-/// Mixes that remarks name; more are counted.
+/// Number of mixes that notes list. Further ones are only counted.
 const MIXES_NAMED: usize = 20;
 
-/// Gives mixes whose directions stand apart the share of reads that these come to, where what was asked for or a name says another.
+/// Sets the measured share of reads of mixes with separate directions, if the options or a name say
+/// otherwise.
 fn true_shares(cells: &mut [Cell]) -> Vec<Notice> {
     let (mut notices, mut mixes) = (Vec::new(), 0);
     for at in 1..cells.len() {
-        // Directions of a step follow one another.
+        // Directions of a step are consecutive.
         let [.., reads, writes] = &mut cells[..=at] else { continue };
         let directions = [reads.direction, writes.direction];
         if reads.step_index != writes.step_index
@@ -128,20 +128,20 @@ fn true_shares(cells: &mut [Cell]) -> Vec<Notice> {
         }
         let (label, share) = (&cells[at].label, format!("{share:.0}"));
         notices.push(parts::notice(text!(
-            "{label}: {share} % of the operations were reads, where {asked:.0} % was asked for",
+            "{label}: {share} % of the operations were reads, although {asked:.0} % was requested",
             "{label}: 操作のうち読み出しは {share} % でした(指定は {asked:.0} %)"
         )));
     }
     if let Some(more) = mixes.checked_sub(MIXES_NAMED).filter(|more| *more > 0) {
         notices.push(parts::notice(text!(
-            "{more} more mixes had another share of reads than was asked for",
+            "{more} more mixes had a different share of reads than requested",
             "このほか {more} 件の混合でも、読み出しの割合が指定と異なりました"
         )));
     }
     notices
 }
 
-/// The shares of reads in percent that the directions of a mix bear and come to, if these are not the same.
+/// Returns the stated and the measured share of reads of a mix in percent, if they differ.
 fn other_share(reads: &ImportedCell, writes: &ImportedCell) -> Option<(f64, f64)> {
     let asked = reads.read_percent?;
     let of = |cell: &ImportedCell, quantity: Quantity| {
@@ -151,13 +151,14 @@ fn other_share(reads: &ImportedCell, writes: &ImportedCell) -> Option<(f64, f64)
     let (read, written) = both(Quantity::Count).or_else(|| both(Quantity::Iops))?;
     let (all, probability) = (read + written, asked / 100.0);
     let share = Some(100.0 * read / all).filter(|_| all > 0.0)?;
-    // Which operation is a read is drawn each time.
+    // Each operation is drawn at random.
     let scatter = 300.0 * (probability * (1.0 - probability) / all).sqrt();
     ((share - asked).abs() > 1.0 + scatter).then_some((asked, share))
 }
 
-/// Removes latencies that contradict themselves, and returns their names. If the lowest, mean and highest value of a latency cannot all
-/// be true, or one of them is impossible, then the tool computed its deviation and percentiles from the same samples, so they go, too.
+/// Removes latencies that contradict themselves, and returns their names. If minimum, mean and maximum
+/// of a latency contradict each other, or one of them is impossible, the tool computed its deviation
+/// and percentiles from the same samples, so these are removed as well.
 fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
     let mut removed = Vec::new();
     for cell in cells {
@@ -187,9 +188,9 @@ fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
     removed
 }
 
-/// Returns whether the figures of one latency cannot all be true.
+/// Returns whether the figures of one latency contradict each other.
 fn is_untrue(figures: &[PrintedFigure], of: &Option<FigureOf>) -> bool {
-    /// Tools round each figure by itself.
+    /// Tools round each figure separately.
     const ROUNDING: f64 = 1.05;
     let own = || figures.iter().filter(|figure| figure.quantity == Quantity::Latency && figure.of == *of);
     let value = |statistic| own().find(|figure| figure.statistic == statistic).map(|figure| figure.value);
@@ -203,19 +204,20 @@ fn is_untrue(figures: &[PrintedFigure], of: &Option<FigureOf>) -> bool {
         || descends(low, high)
 }
 
-/// The remark on latencies that were removed.
+/// Returns the note on removed latencies.
 fn left_out(removed: &[String]) -> Option<Notice> {
     let (named, more) = (removed[..removed.len().min(NAMED)].join(", "), removed.len() > NAMED);
     (!removed.is_empty()).then(|| {
         let rest = if more { ", …" } else { "" };
         parts::notice(text!(
-            "left out, because minimum, mean and maximum cannot all be true, with deviation and percentiles: {named}{rest}",
+            "skipped together with deviation and percentiles, because minimum, mean and maximum \
+             contradict each other: {named}{rest}",
             "最小・平均・最大が互いに矛盾するため、標準偏差とパーセンタイルも含めて取り込まなかったもの: {named}{rest}"
         ))
     })
 }
 
-/// Names what cannot have been measured.
+/// Returns the names of values that cannot have been measured.
 fn impossible(cells: &[Cell]) -> Vec<String> {
     let mut names = Vec::new();
     for cell in cells {
@@ -241,15 +243,15 @@ fn impossible(cells: &[Cell]) -> Vec<String> {
     names
 }
 
-/// Values that an error names.
+/// Number of values that an error lists.
 const NAMED: usize = 8;
 
 fn no_device_does(names: &[String]) -> Text {
     let named = names[..names.len().min(NAMED)].join(", ");
     match names.len() > NAMED {
-        false => text!("no storage reaches this: {named}", "どのストレージでもありえない値です: {named}"),
+        false => text!("impossible for any storage: {named}", "どのストレージでもありえない値です: {named}"),
         true => text!(
-            "no storage reaches this: {named}, and more",
+            "impossible for any storage: {named}, and more",
             "どのストレージでもありえない値です: {named} ほか"
         ),
     }

@@ -1,4 +1,4 @@
-//! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
+//! A file as importers see it: its bytes, and its text in any encoding.
 
 use super::parts::key_value;
 use super::room;
@@ -8,29 +8,29 @@ use kurabe_core::imported::Origin;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-/// A file to be read, or a part of one.
+/// A file to read, or a part of one.
 pub(crate) struct Input<'a> {
-    /// Its name, without its folder.
+    /// File name without the folder.
     pub(crate) name: &'a str,
-    /// Its bytes; of a part those of the whole.
+    /// Bytes of the file. For a part, those of the whole file.
     pub(crate) bytes: &'a [u8],
-    /// Its text with `\n` as the end of a line, if it is text.
+    /// Text with `\n` as line ends, if the file is text.
     text: Option<Cow<'a, str>>,
-    /// Where its lines begin, once an error asks.
+    /// Offsets of lines, computed when an error needs them.
     starts: OnceCell<Vec<usize>>,
-    /// What a part is of.
+    /// The file of a part.
     part_of: Option<Whole<'a>>,
 }
 
-/// The file that a part is of.
+/// The file that contains a part.
 struct Whole<'a> {
     input: &'a Input<'a>,
-    /// The numbers there of the part's lines.
+    /// Line numbers of the part's lines in the file.
     numbers: Vec<usize>,
 }
 
 impl<'a> Input<'a> {
-    /// Decodes what can be decoded: UTF-8, UTF-16 with or without its mark, else Shift_JIS or windows-1252.
+    /// Decodes UTF-8, UTF-16 with or without a byte order mark, otherwise Shift_JIS or windows-1252.
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let text = decode(bytes).map(|text| match text.contains(['\r', ESCAPE]) {
@@ -47,7 +47,7 @@ impl<'a> Input<'a> {
         Self { name, bytes, text, starts: OnceCell::new(), part_of: None }
     }
 
-    /// What a tool wrote into this file, in one of its formats; nothing else is known of it so far.
+    /// Returns an origin with the tool and the format. All other fields are unknown so far.
     pub(super) fn origin(&self, tool: &str, format: &str) -> Origin {
         Origin {
             tool: tool.to_owned(),
@@ -57,7 +57,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A part: lines with their numbers in this file, without what stood around them.
+    /// Returns a part: lines with their numbers in this file, without the text around them.
     pub(super) fn part<'p, 'l>(
         &'p self,
         lines: impl ExactSizeIterator<Item = (usize, &'l str)> + Clone,
@@ -79,35 +79,35 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Gives back the room of a part that is no longer needed.
+    /// Releases the memory count of a part that is no longer needed.
     pub(super) fn end_part(self) {
         let lines = self.part_of.as_ref().map_or(0, |whole| whole.numbers.len());
         room::give_back(self.text().map_or(0, str::len) + 1 + lines * size_of::<usize>());
     }
 
-    /// The text; `None` if the file is none.
+    /// Returns the text. `None` if the file is not text.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Lines with their numbers in the file, from 1; none if the file is no text, and none where there is no room for what is
-    /// made of them.
+    /// Returns lines with their one-based numbers in the file. Returns none if the file is not text, or
+    /// if the memory limit of the results is reached.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.whole_lines().map(|(number, line)| (number, cut(line)))
     }
 
-    /// The same, with all that the longest of them hold.
+    /// Returns the same lines without shortening the longest ones.
     pub(super) fn whole_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.text().unwrap_or("").lines().take_while(|_| !room::is_spent());
         lines.enumerate().map(|(index, line)| (self.number(index + 1), line))
     }
 
-    /// What follows these words in the first line that begins with them, without the blanks around it.
+    /// Returns the rest of the first line that begins with these words, without surrounding spaces.
     pub(super) fn after(&self, words: &str) -> Option<&str> {
         self.lines().find_map(|(_, line)| line.trim().strip_prefix(words)).map(str::trim)
     }
 
-    /// The value in the first line `name: value`.
+    /// Returns the value in the first line `name: value`.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.lines()
             .filter_map(|(_, line)| key_value(line))
@@ -115,18 +115,18 @@ impl<'a> Input<'a> {
             .map(|(_, value)| value)
     }
 
-    /// What stands in the holes of the first line of a shape.
+    /// Returns the values in the placeholders of the first line with this shape.
     pub(super) fn holes<const COUNT: usize>(&self, shape: &str) -> Option<[&str; COUNT]> {
         self.lines().find_map(|(_, line)| holes(shape, line))
     }
 
-    /// The number in the file of a line of this text, both from 1.
+    /// Returns the number in the file of a line of this text, both one-based.
     pub(super) fn number(&self, line: usize) -> usize {
         let Some(whole) = &self.part_of else { return line };
         whole.numbers.get(line.saturating_sub(1)).or(whole.numbers.last()).copied().unwrap_or(line)
     }
 
-    /// A line of the file as it stands there.
+    /// Returns a line of the file unchanged.
     pub(super) fn as_written(&self, number: usize) -> &str {
         let whole = self.part_of.as_ref().map_or(self, |whole| whole.input);
         let text = whole.text().unwrap_or("");
@@ -137,19 +137,19 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Bytes of a line that importers see. Those of tools are shorter; a longer one would be taken apart into words that take many times
-/// its memory.
+/// Maximum length in bytes of a line that importers see. Lines of tools are shorter. A longer line
+/// would be split into words that take many times its memory.
 const LINE_LONGEST: usize = 1 << 20;
 
-/// The beginning of a line that is longer than any of a tool.
+/// Returns the start of a line that is too long for any tool.
 pub(super) fn cut(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_LONGEST)]
 }
 
-/// Begins a command to a terminal.
+/// Start of a terminal escape sequence.
 const ESCAPE: char = '\u{1b}';
 
-/// A text without commands to a terminal, such as those that colour it: `ESC [ 1 ; 32 m`.
+/// Removes terminal escape sequences, such as those for colours: `ESC [ 1 ; 32 m`.
 fn without_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains(ESCAPE) {
         return Cow::Borrowed(text);
@@ -157,7 +157,7 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     let mut plain = String::with_capacity(text.len());
     for (place, part) in text.split(ESCAPE).enumerate() {
         let command = part.strip_prefix('[').filter(|_| place > 0);
-        // Parameters are digits and signs; a letter ends them.
+        // Parameters are digits and signs, followed by a letter.
         let end =
             command.and_then(|command| command.find(|c: char| !c.is_ascii_digit() && !";:?".contains(c)));
         match (command, end) {
@@ -191,17 +191,18 @@ fn without_bars(text: &str) -> String {
     plain
 }
 
-/// Widths at which terminals and mails break lines.
+/// Widths at which terminals and mail programs wrap lines.
 const WIDTHS: [usize; 10] = [72, 76, 78, 79, 80, 100, 120, 132, 160, 200];
 
-/// A text whose lines are joined again.
+/// A text with rejoined lines.
 pub(super) struct Unwrapped {
     pub(super) text: String,
-    /// Whether a word or a number went over the end of a line.
+    /// Whether a word or a number was split at the end of a line.
     pub(super) cuts_words: bool,
 }
 
-/// The text with its lines joined, if they look as if a terminal broke them: the longest have all one width.
+/// Returns the text with its lines joined, if a terminal seems to have wrapped them: the longest lines
+/// have the same width.
 pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
     let width = |line: &str| line.chars().count();
     let most = text.lines().map(width).max().filter(|most| WIDTHS.contains(most))?;
@@ -223,7 +224,7 @@ pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
     Some(Unwrapped { text: joined, cuts_words })
 }
 
-/// A text whose lines end in `\n`, whatever they ended in.
+/// Converts all line ends to `\n`.
 fn with_plain_ends(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (place, line) in text.split('\r').enumerate() {
@@ -241,14 +242,15 @@ fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
         None => (guess(bytes)?, bytes),
     };
     let (mut text, mut bad) = encoding.decode_without_bom_handling(body);
-    // Bytes of western letters may pass for characters that Shift_JIS leaves to the user; nobody writes those here.
+    // Bytes of western letters can be decoded as private-use characters of Shift_JIS, which do not
+    // occur here.
     if encoding == SHIFT_JIS && (bad || text.contains(|c| ('\u{e000}'..='\u{f8ff}').contains(&c))) {
         (text, bad) = WINDOWS_1252.decode_without_bom_handling(body);
     }
     (!bad && !text.contains('\0')).then_some(text)
 }
 
-/// Text of ASCII characters in UTF-16 has a zero in every second byte.
+/// ASCII text in UTF-16 has a zero in every second byte.
 fn guess(bytes: &[u8]) -> Option<&'static Encoding> {
     if std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0) {
         return Some(UTF_8);

@@ -1,9 +1,11 @@
-//! The summary of IO500 (`result_summary.txt`, also what it prints).
+//! Summary of IO500 (`result_summary.txt`, also printed).
 //!
-//! The model: a line for each phase, whose score is GiB/s where its name begins with an `i` and thousands of operations per second
-//! else, over its time; then the score, whose parts are geometric means over the phases. What IO500 marks as invalid is told. Phases
-//! have the names that kurabe's profiles give them, mdtest's with the part of the step: `mdtest-easy-write` makes files. How large
-//! their transfers were is in IO500's other files. main.c of IO500/io500.
+//! The model: a line for each phase with its score and its time. The score is in GiB/s if the name
+//! begins with an `i`, otherwise in thousands of operations per second. Then follows the total score,
+//! whose parts are geometric means over the phases. Results that IO500 marks as invalid are reported.
+//! Phases have the names of kurabe's profiles, with the part of the step for mdtest:
+//! `mdtest-easy-write` creates files. The transfer sizes are in other files of IO500. Source: main.c of
+//! IO500/io500.
 
 use super::kit::*;
 use kurabe_core::profile::MetadataPart;
@@ -13,7 +15,8 @@ use kurabe_core::words::Keyword;
 const HEADING: &str = "IO500 version {} ({})";
 /// `[RESULT]       ior-easy-write        2.105432 GiB/s  : time 310.400 seconds`.
 const PHASE: &str = "[{}]{} {} : time {} seconds{}";
-/// `[SCORE ] Bandwidth 1.20 GiB/s : IOPS 20.3 kiops : TOTAL 4.93 [INVALID]`; older ones say `[SCORE INVALID]` and GB/s.
+/// `[SCORE ] Bandwidth 1.20 GiB/s : IOPS 20.3 kiops : TOTAL 4.93 [INVALID]`. Older versions print
+/// `[SCORE INVALID]` and GB/s.
 const SCORE: &str = "[SCORE{}] Bandwidth {} {}B/s : IOPS {} kiops : TOTAL {}";
 const DETAILS: [DetailLine; 1] = [(&[HEADING], &[Detail::Fact("version"), Detail::Procedure])];
 const GIB_PER_S: ToolUnit = units::unit("GiB/s", Quantity::Rate, 1_073_741_824.0);
@@ -44,14 +47,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     }
     let names = invalid.join(", ");
     let what = text!(
-        "no valid IO500 result, IO500 says: {names}",
+        "not a valid IO500 result, according to IO500: {names}",
         "有効な IO500 の結果ではないと IO500 が示しています: {names}"
     );
     let notices = (!invalid.is_empty()).then(|| notice(what)).into_iter().collect();
     Ok(vec![ImportedRun { origin: details.origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// `ior-easy-write`, `2.105432 GiB/s`; 0 stands for what has no score.
+/// Returns the cell of a phase: `ior-easy-write`, `2.105432 GiB/s`. A phase without a score has 0.
 fn phase_cell([_, name, score, time, _]: [&str; 5], setting: &ImportedCell) -> Option<Cell> {
     let (score, unit) = score.split_once(' ').filter(|(score, _)| number(score) != Some(0.0))?;
     let unit = [GIB_PER_S, KIOPS].into_iter().find(|tool_unit| tool_unit.name == unit)?;
@@ -77,7 +80,7 @@ fn phase_cell([_, name, score, time, _]: [&str; 5], setting: &ImportedCell) -> O
     })
 }
 
-/// What mdtest does in a phase.
+/// Returns mdtest's operation in a phase.
 fn part(word: &str) -> Option<MetadataPart> {
     Some(match word {
         "write" => MetadataPart::Create,
@@ -138,7 +141,7 @@ mod tests {
         let run = &imported("lab/io500.txt")[0];
         let profile = profile_named("io500").unwrap();
         let figure = |name: &Name| {
-            // Its one find is of all files.
+            // IO500's only find covers all files.
             let label = if name.part == "find" { "find".to_owned() } else { profile_label(&profile, name) };
             let cell = run.cells.iter().find(|cell| cell.label == label && cell.part == name.part)?;
             let value = of(cell).figures[0].value;
@@ -155,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What a cell is called whose step has its id for a label.
+    /// Returns the label of a cell whose step has its id as the label.
     fn profile_label(profile: &Profile, name: &Name) -> String {
         let step = profile.steps.iter().find(|step| step.id() == Some(&name.step)).unwrap();
         match step {

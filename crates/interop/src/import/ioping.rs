@@ -1,12 +1,14 @@
-//! ioping's results: the summary with or without its request lines, the raw form (`-p`, `-B`) and JSON (`-J`).
+//! ioping's results: the summary with or without its request lines, the raw format (`-p`, `-B`) and
+//! JSON (`-J`).
 //!
-//! The model: times of single requests one after another. The summary's `iops` and rate are of the time in service
-//! (requests over the sum of their times), those after `generated` of the whole time, pauses included. The first
-//! request is a warm-up that ioping leaves out, and so does the series. Units are binary for sizes (KiB; 0.x printed
-//! `mb/s` for the same) and decimal for counts (`k iops`). Raw lines are ns, bytes per second and counts (1.0 and
-//! later; the eight fields of 0.x are not read, their unit is microseconds). 0.6 prints the unit of its four times once and
-//! the time of the whole test. Source: koct9i/ioping 09f474b
-//! (`ioping.c`), ioping 1.3 as run here.
+//! The model: times of single requests, one after the other. The summary's `iops` and rate cover the
+//! service time (requests over the sum of their times). Those after `generated` cover the total time,
+//! including pauses. The first request is a warm-up that ioping does not count, so the series does not
+//! contain it. Units are binary for sizes (KiB; 0.x printed `mb/s` for the same) and decimal for counts
+//! (`k iops`). Raw lines are in ns, bytes per second and counts (1.0 and later; the eight fields of 0.x
+//! are not supported, because their unit is microseconds). Version 0.6 prints the unit of its four
+//! times once, and the time of the whole test. Source: koct9i/ioping 09f474b (`ioping.c`), ioping 1.3
+//! as run here.
 
 mod json;
 mod raw;
@@ -33,7 +35,7 @@ fn run(origin: Origin, cells: Vec<Cell>) -> ImportedRun {
     ImportedRun { origin, cells, ..ImportedRun::default() }
 }
 
-/// A summary being read.
+/// A summary during parsing.
 #[derive(Default)]
 struct PingSummary<'a> {
     heading: &'a str,
@@ -44,7 +46,7 @@ struct PingSummary<'a> {
     load: Vec<PrintedFigure>,
 }
 
-/// Requests that were printed before a summary.
+/// Requests printed before a summary.
 #[derive(Default)]
 struct Requests {
     block_bytes: Option<u64>,
@@ -69,7 +71,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 open.load = open.totals(totals).ok_or_else(damaged)?;
             } else if let Some([times]) = holes(TIMES, line) {
                 let latencies = latencies(times).ok_or_else(damaged)?;
-                // Up to 0.6 the time is that of the whole test, pauses included; the other figures are of the requests in service.
+                // Up to 0.6, the time is that of the whole test including pauses. The other figures are
+                // of the requests in service.
                 if !times.contains(" / ") {
                     let durations =
                         open.service.iter_mut().filter(|figure| figure.quantity == Quantity::Duration);
@@ -113,7 +116,7 @@ impl Requests {
     }
 }
 
-/// What requests do, of which some read or some write.
+/// Returns the direction of requests, some of which read or write.
 fn direction(reads: bool, writes: bool) -> Option<Direction> {
     match (reads, writes) {
         (true, false) => Some(Direction::Read),
@@ -124,7 +127,7 @@ fn direction(reads: bool, writes: bool) -> Option<Direction> {
 }
 
 impl PingSummary<'_> {
-    /// `789.9 us, 12 KiB read, 3.80 k iops, 14.8 MiB/s`.
+    /// Parses `789.9 us, 12 KiB read, 3.80 k iops, 14.8 MiB/s`.
     fn totals(&mut self, words: &str) -> Option<Vec<PrintedFigure>> {
         let mut figures = Vec::new();
         for part in words.split(", ") {
@@ -181,8 +184,8 @@ impl PingSummary<'_> {
     }
 }
 
-/// `257.4 us / 263.3 us / 271.9 us / 6.19 us`, up to 0.6 `2.0/3.4/28.9/2.0 ms`: least, mean, most, deviation. The mean
-/// comes first.
+/// Parses `257.4 us / 263.3 us / 271.9 us / 6.19 us`, up to 0.6 `2.0/3.4/28.9/2.0 ms`: minimum, mean,
+/// maximum, deviation. The mean comes first.
 fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
     let (_, shared) = words.rsplit_once(' ')?;
     let times = words.split('/').map(|time| time.trim().split_once(' ').unwrap_or((time.trim(), shared)));
@@ -193,7 +196,7 @@ fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
     SPREAD.into_iter().zip([mean, lowest, highest, deviation]).map(figure).collect()
 }
 
-/// Times of requests.
+/// Returns the times of requests as a series.
 fn series(axis: SeriesAxis, points: Vec<(f64, f64)>) -> Option<PrintedSeries> {
     let sound =
         points.iter().all(|(at, value)| at.is_finite() && *at >= 0.0 && value.is_finite() && *value >= 0.0);
@@ -212,7 +215,7 @@ fn size_factor(unit: &str) -> Option<f64> {
     power(1024.0, &["B b bytes", "KiB kb", "MiB mb", "GiB gb", "TiB tb", "PiB pb"], unit)
 }
 
-/// A number of bytes, if it is a whole one.
+/// Returns a number of bytes, if it is a whole number.
 fn whole(bytes: f64) -> Option<u64> {
     (bytes.fract() == 0.0 && bytes > 0.0 && bytes < 9e15).then_some(bytes as u64)
 }

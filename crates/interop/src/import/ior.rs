@@ -1,10 +1,11 @@
-//! IOR's results: JSON (`-O summaryFormat=JSON`), CSV and its usual text.
+//! IOR's results: JSON (`-O summaryFormat=JSON`), CSV and normal text.
 //!
-//! The model: a test's reads or writes are a cell, measured in several repetitions. IOR's own headline is the highest
-//! repetition ("Max Write"), so that figure comes first; mean, lowest and deviation follow where the summary has them,
-//! and the repetitions are a series. Rates are MiB/s, times seconds. A summary counts operations as transfers of the
-//! whole test; a repetition's `iops` are of the transfers alone, opening and closing left out, which is why the two
-//! differ. ior-output.c of hpc/ior.
+//! The model: the reads or writes of a test are a cell, measured in several repetitions. IOR's own
+//! headline is the highest repetition ("Max Write"), so that figure comes first. Mean, minimum and
+//! deviation follow if the summary has them, and the repetitions are a series. Rates are in MiB/s,
+//! times in seconds. A summary counts operations as transfers of the whole test. The `iops` of a
+//! repetition cover only the transfers, without opening and closing, so the two differ. Source:
+//! ior-output.c of hpc/ior.
 
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
@@ -13,12 +14,12 @@ use super::room;
 use std::collections::HashMap;
 
 const OPERATIONS: ToolUnit = units::unit("OPs", Quantity::Iops, 1.0);
-/// IOR's name for the only test of a file that holds one.
+/// IOR's name for the test of a file with a single test.
 const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
 
 const HEADING: &str = "IOR-{}: MPI{}";
-/// The lines above the tables.
+/// Lines above the tables.
 const DETAILS: [DetailLine; 7] = [
     (&[HEADING], &[Detail::Version]),
     (&["Began"], &[Detail::Date(dates::from_ctime)]),
@@ -38,28 +39,28 @@ pub(super) const TEXT: Importer = Importer::of(
 );
 pub(super) const CSV: Importer = Importer::of(("IOR CSV", "IOR", &["bw(MiB/s)"]), Recognizer::File, read_csv);
 
-/// What is printed of a repetition: unit, name of the series, and names in JSON, the text and CSV.
+/// Values printed for a repetition: unit, name of the series, and names in JSON, the text and CSV.
 const REPETITION: [(ToolUnit, &str, [&str; 3]); 4] = [
     (units::MIB_PER_S, "bw", ["bwMiB", "bw(MiB/s)", "bw(MiB/s)"]),
     (units::IOPS, "IOPS", ["iops", "IOPS", "IOPS"]),
     (units::SECONDS, "latency", ["latency", "Latency(s)", "Latency"]),
     (units::RUN_SECONDS, "total", ["totalTime", "total(s)", "total(s)"]),
 ];
-/// Bytes that a repetition takes in the lists that its figures and series are made of.
+/// Bytes per repetition in the lists from which its figures and series are built.
 const REPETITION_BYTES: usize = 256;
 const OF_JSON: usize = 0;
 const OF_TEXT: usize = 1;
 const OF_CSV: usize = 2;
 
-/// A repetition as printed: the word of its direction, and what `REPETITION` names.
+/// A repetition as printed: the word of its direction, and the values of `REPETITION`.
 type PrintedRepetition<'a> = (&'a str, [Option<&'a str>; REPETITION.len()]);
 
 fn repetition<'a>(form: usize, get: impl Fn(&str) -> Option<&'a str>) -> [Option<&'a str>; REPETITION.len()] {
     REPETITION.map(|(_, _, names)| get(names[form]))
 }
 
-/// A summary: unit, statistic, name in JSON, name in the text and how far behind that name's column. Both deviations
-/// of the text have the same name; each stands behind its mean.
+/// A summary: unit, statistic, name in JSON, name in the text, and the offset from that column. Both
+/// deviations of the text have the same name; each is after its mean.
 const SUMMARY: [(ToolUnit, Statistic, &str, (&str, usize)); 9] = [
     (units::MIB_PER_S, Statistic::Highest, "bwMaxMIB", ("Max(MiB)", 0)),
     (units::MIB_PER_S, Statistic::Mean, "bwMeanMIB", ("Mean(MiB)", 0)),
@@ -72,7 +73,6 @@ const SUMMARY: [(ToolUnit, Statistic, &str, (&str, usize)); 9] = [
     (units::RUN_SECONDS, Statistic::Mean, "MeanTime", ("Mean(s)", 0)),
 ];
 
-/// Reads IOR's JSON.
 fn read_json(input: &Input<'_>) -> ImportedRuns {
     let text = parts::text_with(input, KEYS)?;
     let mut runs = Vec::new();
@@ -86,7 +86,7 @@ fn read_json(input: &Input<'_>) -> ImportedRuns {
     Ok(runs)
 }
 
-/// The run of a document, whose tests are taken apart one after the other.
+/// Returns the run of a document, whose tests are parsed one after the other.
 fn json_run(input: &Input<'_>, raw: &str) -> Result<ImportedRun, String> {
     fn given<'a>(json: &'a Json, key: &str) -> Option<&'a str> {
         json.text_of(key).filter(|words| !words.is_empty())
@@ -156,7 +156,8 @@ fn ordering(words: &str) -> Option<bool> {
     }
 }
 
-/// The cell of a test's reads or writes: the summary, or without one the highest repetition, and the repetitions.
+/// Returns the cell of a test's reads or writes: the summary, or the highest repetition without one,
+/// and the repetitions.
 fn cell(
     label: &str,
     (word, direction): (&str, Direction),
@@ -174,7 +175,7 @@ fn cell(
     }
     let kept = imported.figures.len();
     for (place, (unit, name, _)) in REPETITION.iter().enumerate() {
-        // Times of less than IOR prints are 0, and a time of 0 is none.
+        // Times too short for IOR's format are printed as 0, which is not a valid time.
         let is_time = matches!(unit.quantity, Quantity::Latency | Quantity::Duration);
         let points = mine.iter().enumerate().filter_map(|(number, printed)| {
             let printed = printed[place].filter(|words| !is_time || units::positive(words))?;
@@ -189,7 +190,6 @@ fn cell(
     parts::cell(label, Some(direction), imported)
 }
 
-/// Reads IOR's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(HEADING, line)) {
         return without_line("IOR-4.0.0: MPI Coordinated Test of Parallel I/O");
@@ -208,7 +208,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             cells.push(cell(ONLY_TEST, of, setting, Vec::new(), &repetitions));
         }
         for (number, row) in mine.iter().enumerate() {
-            // Options and repetitions of several tests cannot be told apart by line alone, their summaries can.
+            // Options and repetitions of several tests cannot be assigned by their lines, but summaries
+            // can.
             let (of_all, repetitions) = match mine.len() {
                 1 => (setting.clone(), &repetitions[..]),
                 _ => (
@@ -229,7 +230,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
 }
 
-/// The figures of a row of the summary, by the names of its columns: before 3.3 it had none of operations.
+/// Returns the figures of a row of the summary, by the names of its columns. Versions before 3.3 have
+/// no columns of operations.
 fn summary(row: &TableRow<'_>) -> Vec<PrintedFigure> {
     let figures = SUMMARY.iter().filter_map(|(unit, statistic, _, (name, behind))| {
         unit.figure(*statistic, parts::field(&row.columns, row.fields.get(*behind..)?, name))
@@ -237,7 +239,7 @@ fn summary(row: &TableRow<'_>) -> Vec<PrintedFigure> {
     figures.collect()
 }
 
-/// `262144 bytes`, `2 MiB`.
+/// Parses `262144 bytes`, `2 MiB`.
 fn size_bytes(words: &str) -> Option<u64> {
     match words.strip_suffix(" bytes") {
         Some(bytes) => bytes.trim().parse().ok(),

@@ -1,11 +1,12 @@
 //! sysstat's iostat: extended (`-x`), plain and short (`-s`) text, and JSON.
 //!
-//! The model: columns are known by their names, which changed with the versions, not by their places. `kB` is 1024
-//! bytes, `MB` 1024 of those, a sector or block 512 bytes, whatever the disk's own; `await` is ms and counts the time in
-//! the queue. The device stands first or, with `-h` and `--compact`, last. With `--human` numbers are rounded and carry a
-//! letter, which is their unit whatever the column's. Each log begins with a line of the system; with `-y` an empty line more
-//! follows it. Where the columns change, another iostat began. Reports and what is left out of them: see `reports`.
-//! iostat's manual page, and sysstat's own tests.
+//! The model: columns are identified by their names, which changed between versions, not by their
+//! positions. `kB` is 1024 bytes, `MB` 1024 of those, and a sector or block 512 bytes, regardless of
+//! the disk. `await` is in ms and includes the time in the queue. The device is first or, with `-h` and
+//! `--compact`, last. With `--human`, numbers are rounded and end in a letter, which replaces the unit
+//! of the column. Each log begins with a line about the system; with `-y`, an additional empty line
+//! follows it. If the columns change, another iostat process started. Reports, and the data that they
+//! skip: see `reports`. Source: iostat's manual page, and sysstat's own tests.
 
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
@@ -38,7 +39,8 @@ fn line_mark(line: &str) -> LineMark {
     }
 }
 
-/// `Linux 5.10.0-8-amd64 (host) 11/21/26 _x86_64_ (2 CPU)`.
+/// Returns whether a line is the one about the system: `Linux 5.10.0-8-amd64 (host) 11/21/26 _x86_64_
+/// (2 CPU)`.
 fn is_banner(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("Linux")
@@ -46,9 +48,10 @@ fn is_banner(line: &str) -> bool {
         && words.next().is_some_and(|host| host.starts_with('('))
 }
 
-/// A direction, and the word that tells a cell without one apart.
+/// A direction, and the word that distinguishes a cell without one.
 type ColumnPart = (Option<Direction>, &'static str);
-/// What columns are of: reads, writes, discards, flushes, writes and discards (`-s`), and all together.
+/// Parts of the columns: reads, writes, discards, flushes, writes and discards (`-s`), and all
+/// together.
 const PARTS: [ColumnPart; 6] = [
     (Some(Direction::Read), ""),
     (Some(Direction::Write), ""),
@@ -58,7 +61,7 @@ const PARTS: [ColumnPart; 6] = [
     (None, ""),
 ];
 
-/// The columns that are read: their unit, and the names of those of each part.
+/// Supported columns: their unit, and the names of the column of each part.
 const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
     (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "", "tps rqm/s"]),
     (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB_w+d/s", "kB/s"]),
@@ -72,7 +75,7 @@ const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
     (PERCENT, ["", "", "", "", "", "%util util"]),
 ];
 
-/// A column of iostat by its name; `None` if kurabe does not read it.
+/// Returns a column of iostat by its name. `None` if kurabe does not support it.
 fn column(name: &str) -> Option<ReportColumn> {
     let is_of = |names: &&str| !name.is_empty() && names.split(' ').any(|own| own == name);
     COLUMNS.iter().find_map(|(unit, names)| {
@@ -81,17 +84,17 @@ fn column(name: &str) -> Option<ReportColumn> {
     })
 }
 
-/// The columns that are read, with their places.
+/// Returns the supported columns with their positions.
 pub(super) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
     names.into_iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).unzip()
 }
 
-/// A line of columns.
+/// A line with the names of the columns.
 #[derive(Clone, Debug, PartialEq)]
 struct Header<'a> {
-    /// The names, the device's own left out.
+    /// Names of the columns without that of the device.
     names: Vec<&'a str>,
-    /// Whether the device stands behind its numbers.
+    /// Whether the device follows its numbers.
     device_last: bool,
 }
 
@@ -119,11 +122,12 @@ impl<'a> Header<'a> {
         Some(Self { names, device_last })
     }
 
-    /// Device and numbers of a row. `Some(None)` if the line is none, `None` if it is one that was cut.
+    /// Returns device and numbers of a row. `Some(None)` if the line is not a row, `None` if it is
+    /// truncated.
     fn row<'l>(&self, line: &'l str) -> Option<Option<(&'l str, Vec<&'l str>)>> {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         let is_number = |word: &&str| {
-            // What a counter that ran over comes to.
+            // Printed for a counter that overflowed.
             let is_no_number = ["nan", "-nan", "inf"].contains(word);
             is_no_number || PERCENT.value(word).is_some() || KILOBYTES.value(word).is_some()
         };
@@ -139,32 +143,31 @@ impl<'a> Header<'a> {
             return (words.len() == count && words.iter().all(is_number)).then_some(Some((device, words)));
         }
         let device = words.remove(0).trim_end_matches(':');
-        // Who pastes a log writes remarks behind the rows.
+        // People who paste a log write remarks after the rows.
         let rest = words.split_off(count);
         let is_whole = words.iter().all(is_number) && !rest.iter().any(is_number);
         is_whole.then_some(Some((device, words)))
     }
 }
 
-/// The reports of one iostat.
+/// The reports of one iostat process.
 struct Log<'a> {
     header: Header<'a>,
-    /// The places of the columns that are read, and these.
+    /// The positions of the supported columns, and the columns.
     columns: (Vec<usize>, Vec<ReportColumn>),
     reports: Vec<DeviceReport>,
 }
 
-/// Reads iostat's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let banner = input.lines().find(|(_, line)| is_banner(line));
-    // Both tools begin with the same line.
+    // iostat and sar begin with the same line.
     if input.lines().any(|(_, line)| sar::is_header(line)) {
         return sar::read(input, banner.and_then(|(_, banner)| date_of_banner(banner)));
     }
     let mut logs: Vec<Log<'_>> = Vec::new();
     let mut time = None;
     let mut within = false;
-    // `-h` of version 11, and a name too long for its column, leave the numbers to the next line.
+    // With `-h` of version 11, or a name too long for its column, the numbers are on the next line.
     let mut alone: Option<&str> = None;
     let mut ends_in_header = false;
     for (number, line) in input.lines() {
@@ -205,7 +208,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     }
     if logs.is_empty() {
         return not_mine(text!(
-            "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
+            "no line contains iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
     }
@@ -222,27 +225,27 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     Ok(runs.collect())
 }
 
-/// A remark on rates that are in columns of unknown names.
+/// Returns a notice on rates in columns with unknown names.
 fn unread_rates(names: &[&str]) -> Option<Notice> {
     let unread: Vec<&str> =
         names.iter().copied().filter(|name| name.ends_with("/s") && column(name).is_none()).collect();
     let named = unread.join(", ");
     (!unread.is_empty()).then(|| {
         notice(text!(
-            "left out of this file: columns that kurabe does not know: {named}",
+            "skipped in this file: columns that kurabe does not know: {named}",
             "kurabe が知らない列のため取り込まなかったもの: {named}"
         ))
     })
 }
 
-/// The date behind the host's name.
+/// Returns the date after the host name.
 fn date_of_banner(banner: &str) -> Option<String> {
     let (_, rest) = banner.split_once(')')?;
     dates::from_numeric(rest.split(['_', '(']).next()?)
 }
 
-/// Whether iostat was told to leave out the report since boot (`-y`): its command line says so, or an empty line more
-/// behind that of the system, where the report would have been.
+/// Returns whether iostat was started with `-y`, which omits the report since boot. Its command line
+/// shows it, or an additional empty line after the one about the system, in place of the report.
 fn leaves_boot_out(input: &Input<'_>) -> bool {
     let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
     let mut after_banner = None;
@@ -262,7 +265,6 @@ fn leaves_boot_out(input: &Input<'_>) -> bool {
     false
 }
 
-/// Reads iostat's JSON (`-o JSON`).
 fn read_json(input: &Input<'_>) -> ImportedRuns {
     let text = parts::text_with(input, KEYS)?;
     let mut runs = Vec::new();
@@ -276,7 +278,7 @@ fn read_json(input: &Input<'_>) -> ImportedRuns {
     Ok(runs)
 }
 
-/// The run of a document, whose reports are taken apart one after the other.
+/// Returns the run of a document, whose reports are parsed one after the other.
 fn json_run(input: &Input<'_>, raw: &str) -> Result<Option<ImportedRun>, String> {
     let (_, [Some(sysstat)]) = parted(raw, ["sysstat"])? else { return Ok(None) };
     let hosts = if sysstat.starts_with('{') { parted(sysstat, ["hosts"])?.1[0] } else { None };
@@ -322,7 +324,7 @@ pub(super) fn run(
     let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
-            "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
+            "iostat printed human-readable output (`-h`, `--human`): its rates are rounded to one decimal place",
             "人が読むための出力(`-h`、`--human`)です。速度は小数第 1 位に丸められています"
         )));
     }
@@ -388,7 +390,7 @@ mod tests {
         let json = &imported("lab/iostat.json")[0];
         let waited = figure(find(json, "vda write"), Quantity::Latency, Statistic::Highest, Some("w_await"));
         assert_figure(waited, "0.35", "ms", 350_000.0);
-        // A report since boot and one of an interval: the interval alone is the figure.
+        // Of a report since boot and one of an interval, only the interval is the figure.
         let short = &imported("lab/iostat-xs.txt")[0];
         assert_figure(&of(find(short, "vda all")).figures[0], "0.00", "kB/s", 0.0);
         let two = &imported("lab/iostat-xm-two.txt")[0];
@@ -433,7 +435,7 @@ mod tests {
         assert_figure(&of(find(run, "sda all")).figures[0], "8,59", "1/s", 8.59);
     }
 
-    /// Three reports of one disk, behind their lines of the system.
+    /// Returns three reports of one disk, after their lines about the system.
     fn log(banner: &str, rates: [&str; 3]) -> String {
         let report = |rate: &&str| format!("Device r/s w/s rkB/s wkB/s\nsda 1.00 2.00 {rate} 4.00\n\n");
         format!("{banner}\n\n{}", rates.iter().map(report).collect::<String>())

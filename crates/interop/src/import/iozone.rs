@@ -1,23 +1,25 @@
-//! iozone: the report of automatic and single runs, its Excel output (`-R`), and throughput mode (`-t`).
+//! iozone output: the report of automatic and single runs, the Excel output (`-R`), and throughput mode
+//! (`-t`).
 //!
-//! The model: a test on a file size with a record size is a cell. Columns of the report may be empty where a test was
-//! left out (`-i`), so a number belongs to the header word above whose end it ends. The Excel output holds the same
-//! numbers; it is read where the report is missing. A 0 stands for what was not run. A kB is 1024 bytes. With `-O`
-//! numbers are operations per second, with `-N` microseconds of an operation. In throughput mode the first figure is
-//! the sum that the processes saw. iozone's documentation and its output (3.489).
+//! The model: a test on a file size with a record size is a cell. Columns of the report can be empty if
+//! a test was not selected (`-i`), so a number belongs to the header word at whose end it ends. The
+//! Excel output contains the same numbers; it is read if the report is missing. A 0 marks a test that
+//! was not run. A kB is 1024 bytes. With `-O`, numbers are operations per second, with `-N`
+//! microseconds per operation. In throughput mode, the first figure is the sum over the processes.
+//! Source: iozone's documentation and its output (3.489).
 
 use super::kit::*;
 use super::room;
 use kurabe_core::record::NoticeKind;
 
-/// A test: its name here, which reads and writes of a kind share, its title in the Excel output, its direction, whether
-/// offsets ascend.
+/// A test: its name here, which reads and writes of a kind share, its title in the Excel output, its
+/// direction, and whether offsets ascend.
 type Test = (&'static str, &'static str, Direction, Option<bool>);
 
 const READ: Direction = Direction::Read;
 const WRITE: Direction = Direction::Write;
 
-/// The tests in the order of the report's columns.
+/// Tests in the order of the report's columns.
 const TESTS: [Test; 13] = [
     ("sequential", "Writer report", WRITE, Some(true)),
     ("sequential again", "Re-writer report", WRITE, Some(true)),
@@ -34,13 +36,13 @@ const TESTS: [Test; 13] = [
     ("stdio again", "Re-Fread report", READ, Some(true)),
 ];
 
-/// The words above the columns of the report.
+/// Words above the columns of the report.
 const COLUMNS: [&str; TESTS.len()] = [
     "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite",
     "fread", "freread",
 ];
 
-/// A number of the matrix: test, file and record size in kB, characters.
+/// A number of the matrix: test, file and record size in kB, and digits.
 struct MatrixCell<'a> {
     test: usize,
     file_kb: &'a str,
@@ -48,7 +50,7 @@ struct MatrixCell<'a> {
     printed: &'a str,
 }
 
-/// The lines of throughput mode; the first of them begins a test.
+/// Lines of throughput mode. The first of them begins a test.
 const THROUGHPUT: [(&str, Statistic, FigureOf); 6] = [
     ("Children see throughput for{}={} {}", Statistic::Sum, FigureOf::SumOfProcesses),
     ("Parent sees throughput for{}={} {}", Statistic::Sum, FigureOf::SeenByParent),
@@ -91,7 +93,7 @@ const DETAILS: [DetailLine; 16] = [
     (&["Record Size {} kB"], &[Detail::BlockBytes(kib)]),
     (&["Throughput test with {} process{}"], &[Detail::Threads]),
 ];
-/// What numbers of the matrix are, by a line of the options.
+/// Units of the numbers of the matrix, by a line about the options.
 const MODES: [(&str, ToolUnit); 2] = [
     ("OPS Mode", units::unit("ops/s", Quantity::Iops, 1.0)),
     ("Microseconds/op Mode", units::unit("us/op", Quantity::Latency, 1e3)),
@@ -101,7 +103,6 @@ const USUAL_UNIT: ToolUnit = units::unit("kBytes/sec", Quantity::Rate, 1024.0);
 pub(super) const IMPORTER: Importer =
     Importer::of(("iozone", "iozone", &["iozone"]), Recognizer::Shapes(SHAPES), read);
 
-/// Reads iozone's output.
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None) {
         return without_line("kB reclen write rewrite …` or `Children see throughput for …");
@@ -133,7 +134,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// The command line of a shell, in a text that has not kept iozone's own line of it.
+/// Returns the command line of a shell, for a text without iozone's own line of it.
 fn command<'a>(input: &'a Input<'_>) -> Option<&'a str> {
     input.lines().find_map(|(_, line)| {
         let at = line
@@ -143,13 +144,14 @@ fn command<'a>(input: &'a Input<'_>) -> Option<&'a str> {
     })
 }
 
-/// A number of KiB; no size has more digits than 2^64.
+/// Parses a number of KiB. No size has more digits than 2^64.
 fn kib(words: &str) -> Option<u64> {
     words.parse::<u64>().ok().filter(|_| words.len() <= 20)?.checked_mul(1024)
 }
 
-/// Whether the page cache may have done the work, from what iozone prints of its options, and from its command line: with
-/// `-I` it is passed by, with `-e` writes count their fsync, with `-o` they are synchronous.
+/// Returns a notice whether the figures may be those of the page cache, from the options that iozone
+/// prints and from its command line: `-I` bypasses it, with `-e` writes include their fsync, with `-o`
+/// they are synchronous.
 fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     let has = |words: &str| input.after(words).is_some();
     let given = |letter: char| command.is_some_and(|command| has_option(command, letter));
@@ -158,8 +160,8 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     let is_seen = has("O_DIRECT feature enabled") || has("Command line used:");
     let text = match (direct, synced) {
         (true, _) if !is_seen => text!(
-            "iozone was told to use direct I/O (`-I`); whether the system did is not in the text, and without it reads come from \
-             the page cache",
+            "iozone was started with direct I/O (`-I`), but the text does not show whether the system \
+             supported it; without direct I/O, reads come from the page cache",
             "iozone にはダイレクト I/O(`-I`)が指定されていますが、実際に使われたかどうかは本文にありません。使われていなければ\
              読み出しはページキャッシュの速度です"
         ),
@@ -176,11 +178,11 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
              速度かもしれません"
         ),
         (false, false) if command.is_none() && !has("Output is in") => text!(
-            "whether iozone used direct I/O is not in the text; without it the page cache may have done the work",
+            "whether iozone used direct I/O is not in the text; without it, the figures may be those of the page cache",
             "iozone がダイレクト I/O を使ったかどうかは本文にありません。使っていなければページキャッシュの速度かもしれません"
         ),
         (false, false) => text!(
-            "iozone ran without direct I/O and without fsync: the page cache may have done the work",
+            "iozone ran without direct I/O and without fsync: the figures may be those of the page cache",
             "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
         ),
     };
@@ -188,8 +190,8 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     Notice::new(kind, text)
 }
 
-/// Whether a command line has an option of one letter, alone (`-e`) or among others (`-ecI`). A letter that wants a value
-/// takes what stands behind it.
+/// Returns whether a command line has an option of one letter, alone (`-e`) or among others (`-ecI`). A
+/// letter that takes a value consumes the rest.
 fn has_option(command: &str, letter: char) -> bool {
     const WITH_VALUE: &str = "bBdfFgHijJklLmMnOPqQrRsStTuUVxXYy+";
     let words = command.split_whitespace().filter_map(|word| word.strip_prefix('-'));
@@ -199,13 +201,13 @@ fn has_option(command: &str, letter: char) -> bool {
     })
 }
 
-/// Words of a line with the column after their end.
+/// Returns the words of a line with the column after their end.
 fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
     let start = line.as_ptr() as usize;
     line.split_whitespace().map(|word| (word, word.as_ptr() as usize - start + word.len())).collect()
 }
 
-/// Rows of the report.
+/// Returns the rows of the report.
 fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut columns: Vec<usize> = Vec::new();
     let mut entries = Vec::new();
@@ -224,7 +226,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
-            // Header words do not all end where their numbers do, but never far off.
+            // Header words do not all end where their numbers do, but near it.
             let below = || columns.iter().position(|column| column.abs_diff(*end) <= 2);
             let test = if numbers.len() == columns.len() { Some(place) } else { below() };
             room::take(3 * size_of::<MatrixCell<'_>>());
@@ -234,7 +236,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     entries
 }
 
-/// The matrices behind `Excel output is below:`.
+/// Returns the matrices after `Excel output is below:`.
 fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
     let mut entries = Vec::new();
     let mut test = None;
@@ -273,7 +275,7 @@ fn entry_cell(entry: &MatrixCell<'_>, unit: ToolUnit, setting: &ImportedCell) ->
     Some(cell(format!("{name}, file {file_kb} kB, record {record_kb} kB"), Some(*direction), imported))
 }
 
-/// Cells of throughput mode: a sum and the spread over the processes.
+/// Returns the cells of throughput mode: a sum and the spread over the processes.
 fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for (_, line) in input.lines() {
@@ -305,7 +307,7 @@ fn throughput(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
     cells
 }
 
-/// What `initial writers`, `random readers` and the like do.
+/// Returns direction and order of `initial writers`, `random readers` and similar words.
 fn of_children(who: &str) -> (Option<Direction>, Option<bool>) {
     let has = |word: &&str| who.contains(word);
     let directions = [("mixed", Direction::Mix), ("writer", WRITE), ("reader", READ)];

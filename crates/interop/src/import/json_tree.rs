@@ -1,19 +1,19 @@
-//! JSON with numbers as they were printed.
+//! JSON that keeps numbers as they were printed.
 //!
-//! The model: an imported figure keeps its characters, so a number stays text here until a figure is made of it.
-//! A file may hold several documents one after another, and lines that are none between them: fio writes its warnings
-//! into the same stream, and elbencho appends.
+//! The model: an imported figure keeps its characters, so a number is stored as text until a figure is
+//! built from it. A file can contain several documents one after the other, and other lines between
+//! them: fio writes its warnings to the same stream, and elbencho appends.
 
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// Objects and lists deeper than this are no result of any tool.
+/// Maximum nesting depth. Results of tools are not nested deeper.
 const DEPTH_MAX: u32 = 32;
-/// Values of one tree. A job of fio with the bins of all its latencies has 30,000; a longer list is read item by item (`items`).
+/// Maximum number of values in a tree. A fio job with the bins of all its latencies has 30,000. A
+/// longer list is read item by item (`items`).
 const VALUES_MOST: usize = 100_000;
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -26,7 +26,7 @@ pub(super) enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// Why and where a text is no JSON; the line counts from 1.
+/// The reason and the one-based line of a JSON error.
 #[derive(Debug, PartialEq)]
 pub(super) struct JsonError {
     pub(super) line: usize,
@@ -34,27 +34,27 @@ pub(super) struct JsonError {
 }
 
 impl Json {
-    /// A member of an object.
+    /// Returns a member of an object.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         self.members().iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Members of an object; none of anything else.
+    /// Returns the members of an object; none for any other value.
     pub(super) fn members(&self) -> &[(String, Self)] {
         if let Self::Object(members) = self { members } else { &[] }
     }
 
-    /// Items of a list; none of anything else.
+    /// Returns the items of a list; none for any other value.
     pub(super) fn items(&self) -> &[Self] {
         if let Self::List(items) = self { items } else { &[] }
     }
 
-    /// Items of a member.
+    /// Returns the items of a member.
     pub(super) fn items_of(&self, key: &str) -> &[Self] {
         self.get(key).map_or(&[], Self::items)
     }
 
-    /// Text of a string, or the characters of a number.
+    /// Returns the text of a string, or the characters of a number.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(words) | Self::Number(words) => Some(words),
@@ -62,18 +62,18 @@ impl Json {
         }
     }
 
-    /// Text of a member.
+    /// Returns the text of a member.
     pub(super) fn text_of(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }
 
-    /// A whole number of a member.
+    /// Returns a whole number of a member.
     pub(super) fn count_of(&self, key: &str) -> Option<u64> {
         self.text_of(key)?.trim().parse().ok()
     }
 }
 
-/// All documents of a text, each taken apart when it is asked for.
+/// Returns all documents of a text, each parsed on demand.
 pub(super) fn documents(text: &str) -> impl Iterator<Item = Result<Json, JsonError>> {
     raw_documents(text).map(|raw| {
         let (line, raw) = raw?;
@@ -81,8 +81,9 @@ pub(super) fn documents(text: &str) -> impl Iterator<Item = Result<Json, JsonErr
     })
 }
 
-/// The documents of a text that begin with `{` at the start of a line, blanks apart, each with that line. Other lines between them
-/// are passed over, also those of a shell that begin so: no key follows their `{`. Nothing follows an error.
+/// Returns the documents of a text that begin with `{` at the start of a line, except for spaces, each
+/// with that line. Other lines between them are skipped, including shell lines that begin with `{`: no
+/// key follows it. An error ends the iteration.
 pub(super) fn raw_documents(text: &str) -> impl Iterator<Item = Result<(usize, &str), JsonError>> {
     let (mut rest, mut line) = (text, 1);
     std::iter::from_fn(move || {
@@ -107,8 +108,8 @@ pub(super) fn raw_documents(text: &str) -> impl Iterator<Item = Result<(usize, &
     })
 }
 
-/// Iterates over the items of a list without parsing them; a value that is not a list has none. The syntax of `raw` must have been
-/// checked.
+/// Iterates over the items of a list without parsing them. A value that is not a list has none. The
+/// syntax of `raw` must have been checked.
 pub(super) fn items(raw: &str) -> impl Iterator<Item = &str> + Clone {
     let mut rest = raw.trim_start().strip_prefix('[').unwrap_or("");
     std::iter::from_fn(move || {
@@ -120,7 +121,7 @@ pub(super) fn items(raw: &str) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// The members of an object with some of these keys, unread; the other members as a tree.
+/// Returns the members of an object with these keys unparsed, and the other members as a tree.
 pub(super) fn parted<'a, const COUNT: usize>(
     raw: &'a str,
     keys: [&str; COUNT],
@@ -137,7 +138,7 @@ pub(super) fn parted<'a, const COUNT: usize>(
     Ok((Json::Object(rest), parts))
 }
 
-/// Hands over the members of an object in their order, their values unread.
+/// Passes on the members of an object in their order, with unparsed values.
 fn each_member<'a>(
     raw: &'a str,
     take: &mut dyn FnMut(String, &'a str) -> Result<(), String>,
@@ -161,7 +162,8 @@ fn each_member<'a>(
     read.map_err(|error| error.to_string())
 }
 
-/// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
+/// Returns the object at the start of a text, except for spaces, and the rest. `None` if the text does
+/// not begin with an object.
 pub(super) fn object(text: &str) -> Option<serde_json::Result<(&str, &str)>> {
     let start = text.trim_start_matches([' ', '\t']);
     let mut stream = serde_json::Deserializer::from_str(start).into_iter::<&RawValue>();
@@ -169,18 +171,18 @@ pub(super) fn object(text: &str) -> Option<serde_json::Result<(&str, &str)>> {
     Some(object.map(|object| (object.get(), &start[stream.byte_offset()..])))
 }
 
-/// Whether what was read up to the error is no object that was damaged.
+/// Returns whether the text up to the error is not a damaged object.
 fn is_no_object(text: &str, error: &serde_json::Error) -> bool {
     let object = text.trim_start_matches([' ', '\t']);
     !error.is_eof() && error.line() == 1 && !object.chars().take(error.column()).any(|c| c == '"')
 }
 
-/// A value with all that is in it.
+/// Parses a value completely.
 pub(super) fn tree(raw: &str) -> Result<Json, String> {
     node(raw, 0, &mut 0)
 }
 
-/// Parses a value at a depth of nesting; `values` counts the values of the whole tree.
+/// Parses a value at a depth of nesting. `values` counts the values of the whole tree.
 fn node(raw: &str, depth: u32, values: &mut usize) -> Result<Json, String> {
     if depth > DEPTH_MAX {
         return Err(format!("more than {DEPTH_MAX} values within each other"));

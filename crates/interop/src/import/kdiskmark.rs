@@ -1,11 +1,12 @@
-//! KDiskMark's text.
+//! Text of KDiskMark.
 //!
-//! The model: CrystalDiskMark's form of version 7 with another heading and foot (`mainwindow.cpp`). The rate is fio's
-//! `bw`, which is in KiB/s, divided by 1000 and printed as MB/s (`benchmark.cpp`), so it is 2.34 % too low; before 1.5
-//! it was divided by 1024 and is MiB/s. Both are corrected. In the Default profile the figures are means of the runs,
-//! in the others the best of them; the latency is fio's mean completion latency. A mix is not what was moved in all, but
-//! the means of reads and writes weighted by their shares (`(totalRead * p + totalWrite * (100 - p)) / 100`). Source: JonMagon/KDiskMark e78d3c75
-//! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
+//! The model: the format of CrystalDiskMark 7 with another heading and footer (`mainwindow.cpp`). The
+//! rate is fio's `bw`, which is in KiB/s, divided by 1000 and printed as MB/s (`benchmark.cpp`), so it
+//! is 2.34 % too low. Before 1.5, it was divided by 1024 and is MiB/s. Both are corrected. In the
+//! Default profile, the figures are means of the runs, in the others the best of them. The latency is
+//! fio's mean completion latency. The figure of a mix is not the total, but the means of reads and
+//! writes weighted by their shares (`(totalRead * p + totalWrite * (100 - p)) / 100`). Source:
+//! JonMagon/KDiskMark e78d3c75 (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
 use super::dates::from_year_first;
 use super::kit::*;
@@ -44,8 +45,9 @@ fn notices(details: &RunDetails, results: &Results) -> Vec<Notice> {
     ))];
     if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) {
         notices.push(notice(text!(
-            "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its share (70 % and \
-             30 %), added up: 39 to 42 % below what was moved in all; they are compared with no other tool's",
+            "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its \
+             share (70 % and 30 %), added up: 39 to 42 % below the total amount transferred; they are not \
+             compared with figures of other tools",
             "KDiskMark の混合の値は、読み出しと書き込みの速度にそれぞれの割合(70 % と 30 %)を掛けて足したもので、実際の合計より \
              39〜42 % 低くなります。ほかのツールの値とは比較しません"
         )));
@@ -57,7 +59,7 @@ fn version(details: &RunDetails) -> &str {
     details.origin.version.as_deref().unwrap_or_default()
 }
 
-/// The correction of a version's rates.
+/// Returns the correction of a version's rates.
 fn correction(version: &str) -> Correction {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     if (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < (1, 5) {
@@ -77,7 +79,7 @@ fn correction(version: &str) -> Correction {
     }
 }
 
-/// How the figures of a profile are made.
+/// Returns the rules for the figures of a profile.
 fn rules(details: &RunDetails) -> FigureRules {
     let profile = details.origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {

@@ -1,4 +1,5 @@
-//! What every importer is made of: an importer takes all of it by `use super::kit::*`, and names what only few need.
+//! Common imports of all importers, for `use super::kit::*`. Importers name items that only few of them
+//! need.
 
 pub(super) use super::importer::{ImportedRun, ImportedRuns, Importer};
 pub(super) use super::input::Input;

@@ -1,8 +1,10 @@
-//! The texts of CrystalDiskMark and of those that follow its form: which of them it is, and where one ends.
+//! Texts of CrystalDiskMark and of tools with its format: identification of the tool, and of the end of
+//! a text.
 //!
-//! The model: the splitter begins a text at each heading. What has none, such as the figures alone in a page, begins again
-//! where a section comes again, or where the first test of a text without sections does. Pages print two runs side by side:
-//! then each column is a run. The heading tells the tool; without one it is unknown.
+//! The model: the splitter begins a text at each heading. A text without a heading, such as only the
+//! figures in a page, begins again where a section repeats, or where the first test of a text without
+//! sections does. Pages print two runs side by side: then each column is a run. The heading names the
+//! tool; without one, it is unknown.
 
 use super::kit::*;
 use super::parts::cut_at;
@@ -15,19 +17,19 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
-/// More runs than this stand nowhere side by side.
+/// Maximum number of runs side by side.
 const COLUMNS_MOST: usize = 16;
 
-/// A tool that prints CrystalDiskMark's result lines under a heading of its own.
+/// A tool that prints CrystalDiskMark's result lines below its own heading.
 pub(super) struct MarkTool {
     pub(super) name: &'static str,
     pub(super) format: &'static str,
     pub(super) heading: &'static str,
-    /// What its other lines tell, the heading among them.
+    /// Meaning of its other lines, including the heading.
     pub(super) details: &'static [DetailLine],
-    /// How its figures are made.
+    /// Rules for its figures.
     pub(super) rules: fn(&RunDetails) -> FigureRules,
-    /// What to say of them.
+    /// Notices about its figures.
     pub(super) notices: fn(&RunDetails, &Results) -> Vec<Notice>,
 }
 
@@ -47,7 +49,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = lines.iter().any(|(_, line)| matches!(parse(line), LineClass::Result(_)));
     let damaged = lines.iter().any(|(_, line)| matches!(parse(line), LineClass::Damaged));
     let ruled = lines.iter().any(|(_, line)| is_rule(line));
-    // A word such as `Random` alone is nobody's; under a heading or between lines of dashes it is a line that was cut.
+    // A word such as `Random` alone does not identify a result. Below a heading or between lines of
+    // dashes, it is a truncated line.
     if !(whole || damaged && (named || ruled)) {
         return not_mine(match named {
             true => text!(
@@ -64,7 +67,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(runs.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The texts that follow each other without a heading.
+/// Returns the texts that follow each other without a heading.
 fn texts<'b, 'l>(lines: &'b [(usize, &'l str)]) -> Vec<&'b [(usize, &'l str)]> {
     let mut starts = vec![0];
     let mut sections: Vec<Direction> = Vec::new();
@@ -88,7 +91,7 @@ fn texts<'b, 'l>(lines: &'b [(usize, &'l str)]) -> Vec<&'b [(usize, &'l str)]> {
     cut_at(lines, &starts)
 }
 
-/// The run of a text, or one for each of its columns.
+/// Returns the run of a text, or one for each of its columns.
 fn columns(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Vec<ImportedRun>> {
     let count = lines.iter().map(|(_, line)| match parse(line) {
         LineClass::Result(result) => result.columns.len(),
@@ -112,7 +115,7 @@ fn columns(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Vec<ImportedRun
         .collect()
 }
 
-/// What stands above the columns, if as many words do as there are columns.
+/// Returns the words above the columns, if their number is that of the columns.
 fn titles<'l>(lines: &[(usize, &'l str)], count: usize) -> Vec<&'l str> {
     let above = lines.iter().find_map(|(_, line)| line.trim().strip_prefix("[Read]")).unwrap_or_default();
     let titles =
@@ -130,7 +133,7 @@ fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Impo
     Ok(results.into_run(details, notices))
 }
 
-/// How it was measured, as it was printed under these names.
+/// Returns the procedure, as printed under these names.
 pub(super) fn procedure(origin: &Origin, names: &[&str]) -> Option<String> {
     let words: Vec<&str> =
         names.iter().filter_map(|name| origin.facts.get(*name)).map(String::as_str).collect();

@@ -1,15 +1,17 @@
-//! mdtest's summary of rates, as IO500 keeps it.
+//! mdtest's summary of rates, as IO500 stores it.
 //!
-//! The model: under `SUMMARY rate` a line for each operation on files or directories with the highest, lowest and mean rate of
-//! the iterations and their deviation, in operations per second; versions before 3 write `SUMMARY` alone. Version 4 may put
-//! highest, lowest and mean of the ranks before these. Zero stands for what was not run. A `SUMMARY time` is not read.
-//! mdtest.c of hpc/ior.
+//! The model: below `SUMMARY rate`, a line for each operation on files or directories with the maximum,
+//! minimum, mean and deviation of the rates of the iterations, in operations per second. Versions
+//! before 3 print only `SUMMARY`. Version 4 can put maximum, minimum and mean of the ranks before
+//! these. Zero marks an operation that was not run. `SUMMARY time` is ignored. Source: mdtest.c of
+//! hpc/ior.
 
 use super::kit::*;
 use kurabe_core::record::Measure;
 
 const HEADING: &str = "mdtest-{} was launched with {} total task(s){}";
-/// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`.
+/// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3
+/// iterations)`.
 const SUMMARY: &str = "SUMMARY{}(of {} iterations)";
 const DETAILS: [DetailLine; 3] = [
     (&[HEADING], &[Detail::Version, Detail::Threads]),
@@ -36,7 +38,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
 }
 
-/// `File stat     :     153052.166     153052.166     153052.166          0.000`.
+/// Parses `File stat     :     153052.166     153052.166     153052.166          0.000`.
 fn cell(line: &str, setting: &ImportedCell) -> Option<Cell> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (name, numbers) = words.split_at(words.iter().position(|word| number(word).is_some())?);
@@ -84,7 +86,7 @@ mod tests {
         );
     }
 
-    /// A text of version 3 with this summary.
+    /// Reads a text of version 3 with this summary.
     fn read_of(summary: &str) -> Result<Vec<ImportedRun>> {
         let head = "mdtest-3.3.0 was launched with 8 total task(s) on 2 node(s)\n";
         super::super::import("a.txt", format!("{head}{summary}").as_bytes())

@@ -1,7 +1,7 @@
-//! What all importers make their runs of: numbers, fields, cells, remarks, errors.
+//! Building blocks of all importers: numbers, fields, cells, notes, errors.
 //!
-//! The model: a number is digits with an optional fraction and exponent; anything else is none, so a damaged file can
-//! lose figures but never yields a wrong one.
+//! The model: a number is digits with an optional fraction and exponent. Anything else is not a number,
+//! so a damaged file can lose figures but never yields a wrong one.
 
 use super::Input;
 use super::json_tree::{Json, JsonError, documents};
@@ -14,11 +14,13 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// Why an importer has no run of an input.
+/// Reason why an importer returns no run for an input.
 pub(crate) enum NotImported {
-    /// It is not its own; how far it got, such as "no line begins with `CrystalDiskMark`".
+    /// The input belongs to another tool. The text gives the reason, such as "no line begins with
+    /// `CrystalDiskMark`".
     NotMine(Text),
-    /// It is its own, but it is damaged or of a version that nobody knows; what and where.
+    /// The input belongs to this tool, but is damaged or of an unknown version. The error gives the
+    /// place.
     Broken(Error),
 }
 
@@ -28,17 +30,17 @@ impl From<Error> for NotImported {
     }
 }
 
-/// The longest line that an error shows, and the longest words that each cell of a run repeats, in characters. No
-/// tool's own are longer; a damaged or hostile file would fill the memory with copies.
+/// Maximum length in characters of a line in an error, and of texts that each cell of a run repeats.
+/// Texts of tools are shorter. A damaged or hostile file would fill the memory with copies.
 const WORDS_LONGEST: usize = 4096;
 
-/// Whether these are digits and nothing else.
+/// Returns whether a text consists only of digits.
 pub(crate) fn digits(words: &str) -> bool {
     !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number as tools print it: `508.897`, `1.0E7`; spaces around it do not count. No sign, no separators of
-/// thousands.
+/// Parses a number as printed by tools: `508.897`, `1.0E7`. Surrounding spaces are ignored. Signs and
+/// thousands separators are not accepted.
 pub(super) fn number(words: &str) -> Option<f64> {
     let words = words.trim();
     let (mantissa, exponent) = match words.split_once(['e', 'E']) {
@@ -57,30 +59,30 @@ pub(super) fn number(words: &str) -> Option<f64> {
     words.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// The same, where the point may be a comma, as some languages print it.
+/// Parses a number in which the decimal separator can also be a comma, as in some languages.
 pub(super) fn decimal(words: &str) -> Option<f64> {
     number(words).or_else(|| if words.contains('.') { None } else { number(&words.replacen(',', ".", 1)) })
 }
 
-/// A size with its unit, such as `2 MiB`.
+/// Parses a size with its unit, such as `2 MiB`.
 pub(super) fn bytes(words: &str) -> Option<u64> {
     parse_bytes(words).ok()
 }
 
-/// The same of a tool whose `KB` is 1024 bytes.
+/// Parses a size of a tool whose `KB` is 1024 bytes.
 pub(super) fn binary_bytes(words: &str) -> Option<u64> {
     bytes(&words.replace("KB", "KiB").replace("MB", "MiB"))
 }
 
-/// Words that every cell of a run repeats, such as a command line.
+/// Limits a text that every cell of a run repeats, such as a command line.
 pub(super) fn repeated(words: &str) -> String {
     words.chars().take(WORDS_LONGEST).collect()
 }
 
-/// Bytes that a cell counts for: while a list grows it is there twice, at up to twice its length.
+/// Bytes counted per cell: while a list grows, it exists twice, at up to twice its length.
 pub(super) const CELL_COUNTED_BYTES: usize = 3 * size_of::<Cell>();
 
-/// A cell that another tool measured. What it measures follows from its first figure.
+/// Returns a cell measured by another tool. Its measure follows from its first figure.
 pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, imported: ImportedCell) -> Cell {
     let measure = match imported.figures.first().map(|figure| figure.quantity) {
         Some(Quantity::Latency) => Measure::AccessTime,
@@ -100,8 +102,9 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
     }
 }
 
-/// Numbers the cells in the order of the file. The directions of one label are one step; a direction that comes again,
-/// as of a second job of the same name, belongs to the next step of that label.
+/// Numbers the cells in the order of the file. The directions of one label are one step. A direction
+/// that repeats, for example because a second job has the same name, belongs to the next step with that
+/// label.
 pub(super) fn number_cells(cells: &mut [Cell]) {
     let mut seen: HashMap<(&str, &str), u32> = HashMap::new();
     let mut steps: HashMap<(&str, u32), u32> = HashMap::new();
@@ -117,8 +120,8 @@ pub(super) fn number_cells(cells: &mut [Cell]) {
     }
 }
 
-/// What a cell does, as kurabe names such steps, without what is not printed: `SEQ 1 MiB Q8 T1`. `otherwise` is the
-/// word where the order of offsets is not known.
+/// Returns the name of a cell in kurabe's form, without unprinted values: `SEQ 1 MiB Q8 T1`.
+/// `otherwise` is used if the order of offsets is unknown.
 pub(super) fn shape(
     sequential: Option<bool>,
     otherwise: &str,
@@ -133,55 +136,57 @@ pub(super) fn shape(
     [Some(order.to_owned()), block, depth, threads].into_iter().flatten().collect()
 }
 
-/// A remark on the figures of a run.
+/// Creates a notice on the figures of a run.
 pub(super) fn notice(text: Text) -> Notice {
     Notice::new(NoticeKind::Other, text)
 }
 
-/// The error of a file that is known but damaged, with its line (from 1).
+/// Creates the error for a recognized but damaged file, with its one-based line.
 pub(super) fn broken_line(input: &Input<'_>, line: usize, what: Text) -> Error {
     let shown = input.as_written(line).chars().take(WORDS_LONGEST).collect();
     broken(what).at(place_of_line(input.name, line, shown))
 }
 
-/// The place of a line (from 1), of which this is shown.
+/// Returns the place of a one-based line with the text to show.
 pub(crate) fn place_of_line(file: &str, line: usize, text: String) -> Place {
     let column = text.chars().take_while(|c| c.is_whitespace()).count() + 1;
     let width = text.trim().chars().count().max(1);
     Place { file: file.to_owned(), line, column, width, text }
 }
 
-/// The file is of the tool, but damaged at a line (from 1).
+/// Reports that the file belongs to the tool, but is damaged at a one-based line.
 pub(super) fn broken_at<T>(input: &Input<'_>, line: usize, what: Text) -> Result<T, NotImported> {
     Err(broken_line(input, line, what).into())
 }
 
-/// The file is not of the tool.
+/// Reports that the file does not belong to the tool.
 pub(super) fn not_mine<T>(why: Text) -> Result<T, NotImported> {
     Err(NotImported::NotMine(why))
 }
 
-/// The file is not of the tool: it has no line such as this.
+/// Reports that the file does not belong to the tool because such a line is missing.
 pub(super) fn without_line<T>(example: &str) -> Result<T, NotImported> {
     not_mine(text!("no line such as `{example}`", "`{example}` のような行がありません"))
 }
 
-/// The error of a file that is known but damaged, where there is no line to show.
+/// Creates the error for a recognized but damaged file without a line to show.
 pub(super) fn broken(what: Text) -> Error {
     ErrorKind::Import.error(what).remedy(text!(
-        "give the file as the tool wrote it, complete and unedited",
+        "give the file exactly as the tool wrote it, complete and unedited",
         "ツールが書いたままの、欠けのないファイルを指定してください"
     ))
 }
 
-/// The error of JSON that is none.
+/// Creates the error for invalid JSON.
 pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> Error {
-    let what =
-        text!("the JSON of {tool} ends or breaks here", "{tool} の JSON がここで途切れるか壊れています");
+    let what = text!(
+        "the JSON of {tool} is cut off or damaged here",
+        "{tool} の JSON がここで途切れるか壊れています"
+    );
     broken_line(input, input.number(error.line), what).because(error.cause)
 }
 
-/// The JSON documents of a file of a tool that is known by these keys, which stand in it between quotes, one after the other.
+/// Returns the JSON documents of a file whose tool is recognized by these quoted keys.
 pub(super) fn documents_with<'i>(
     input: &'i Input<'_>,
     tool: &'static str,
@@ -191,7 +196,7 @@ pub(super) fn documents_with<'i>(
     Ok(documents.map(move |document| document.map_err(|error| damaged_json(input, tool, error))))
 }
 
-/// The text of a file that is known by these keys, which stand in it between quotes.
+/// Returns the text of a file whose tool is recognized by these quoted keys.
 pub(super) fn text_with<'i>(input: &'i Input<'_>, keys: &[&str]) -> Result<&'i str, NotImported> {
     let text = input.text().unwrap_or("");
     if keys.iter().all(|key| text.contains(key)) {
@@ -203,51 +208,52 @@ pub(super) fn text_with<'i>(input: &'i Input<'_>, keys: &[&str]) -> Result<&'i s
     not_mine(text!("it has no {word} {quoted}", "{quoted} というキーがありません"; quoted))
 }
 
-/// The error of a line that should hold a figure.
+/// Creates the error for a line without a readable figure.
 pub(super) fn unreadable(input: &Input<'_>, line: usize) -> Error {
     broken_line(input, line, text!("the figure cannot be read", "値を読めません"))
 }
 
-/// The error of a file of the tool without a single figure.
+/// Creates the error for a file of the tool without any figure.
 pub(super) fn nothing_measured(input: &Input<'_>, tool: &str) -> Error {
     let last = input.lines().last().map_or(1, |(number, _)| number);
     let what = text!("{tool} measured nothing in this file", "このファイルには {tool} の測定値がありません");
     broken_line(input, last, what)
 }
 
-/// The error of a row that has more or fewer fields than its header names.
+/// Creates the error for a row whose number of fields differs from its header.
 pub(super) fn miscounted(input: &Input<'_>, line: usize) -> Error {
-    let what = text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
+    let what = text!("the columns of this row do not match its header", "この行の列数が見出しと合いません");
     broken_line(input, line, what)
 }
 
-/// The field of a row under the name of a column.
+/// Returns the field of a row below a column name.
 pub(super) fn field<'a>(columns: &[&str], fields: &[&'a str], name: &str) -> Option<&'a str> {
     fields.get(columns.iter().position(|column| *column == name)?).copied()
 }
 
-/// A row of a table, under the names of its columns.
+/// A row of a table with the names of its columns.
 pub(super) struct TableRow<'a> {
     pub(super) columns: Rc<[&'a str]>,
     pub(super) fields: Vec<&'a str>,
 }
 
 impl<'a> TableRow<'a> {
-    /// The field of a column.
+    /// Returns the field of a column.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         field(&self.columns, &self.fields, name)
     }
 
-    /// Whether it has a field for each column.
+    /// Returns whether the row has a field for each column.
     pub(super) fn is_whole(&self) -> bool {
         self.fields.len() == self.columns.len()
     }
 }
 
-/// Characters of a header of a table; those of tools have some hundreds.
+/// Maximum length of a table header. Headers of tools have some hundred characters.
 const HEADER_LONGEST: usize = 1 << 16;
 
-/// The rows behind the first header of a table with commas, with the numbers of their lines; `None` without a header.
+/// Returns the rows after the first header of a comma-separated table, with their line numbers. `None`
+/// without a header.
 pub(super) fn csv_rows<'a>(
     input: &'a Input<'_>,
     is_header: impl Fn(&str) -> bool + 'a,
@@ -258,24 +264,24 @@ pub(super) fn csv_rows<'a>(
     let rows = input.lines().skip_while(move |(number, _)| *number <= header.0);
     let rows = rows.filter(move |(_, line)| !line.trim().is_empty() && !is_header(line));
     Some(rows.map(move |(number, line)| {
-        // A field more than the columns tells that the row has too many.
+        // One more field than columns shows that the row has too many.
         let fields = line.split(',').take(columns.len() + 1).collect();
         (number, TableRow { columns: Rc::clone(&columns), fields })
     }))
 }
 
-/// A line of dashes that tools draw around a heading.
+/// Returns whether a line consists of dashes, as tools draw around a heading.
 pub(super) fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 10 && line.bytes().all(|byte| byte == b'-')
 }
 
-/// `Key: value` or `Key : value`, both trimmed.
+/// Parses `Key: value` or `Key : value`, both trimmed.
 pub(super) fn key_value(line: &str) -> Option<(&str, &str)> {
     line.split_once(':').map(|(key, value)| (key.trim(), value.trim()))
 }
 
-/// The number in `(x5)`.
+/// Parses the number in `(x5)`.
 pub(super) fn runs_in(words: &str) -> Option<u32> {
     words
         .match_indices("(x")
@@ -283,13 +289,13 @@ pub(super) fn runs_in(words: &str) -> Option<u32> {
         .filter(|runs| *runs > 0)
 }
 
-/// The lines from each of these places to before the next.
+/// Returns the lines from each of these places to before the next one.
 pub(super) fn cut_at<'b, 'a>(lines: &'b [(usize, &'a str)], starts: &[usize]) -> Vec<&'b [(usize, &'a str)]> {
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
 }
 
-/// Values by their keys, which are in the order in which they came first.
+/// Groups values by their keys, in the order in which the keys first occur.
 pub(super) fn grouped<K: Copy + Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     let mut places: HashMap<K, usize> = HashMap::new();
@@ -303,7 +309,7 @@ pub(super) fn grouped<K: Copy + Eq + Hash, V>(pairs: impl IntoIterator<Item = (K
     groups
 }
 
-/// Keeps a word of the tool for what it tells of the run.
+/// Stores a fact about the run in the tool's words.
 pub(super) fn fact(origin: &mut Origin, key: &str, value: impl Into<String>) {
     origin.facts.insert(key.to_owned(), value.into());
 }

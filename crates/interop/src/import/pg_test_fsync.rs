@@ -1,9 +1,10 @@
-//! PostgreSQL's `pg_test_fsync`: how long writes take to become durable, by method.
+//! PostgreSQL's `pg_test_fsync`: time until writes are durable, by method.
 //!
-//! The model: a heading tells what a row is of, and each row is a cell with durable writes per second and the time of each. An operation
-//! is one or several writes with their sync. Every figure is a mean over some seconds, so percentiles are unknown. The writes that are not synced go to the page cache and
-//! are left out. The program runs one operation at a time, always at the beginning of its file. Before version 9.2 a row has no time.
-//! Source: src/bin/pg_test_fsync/pg_test_fsync.c of postgres/postgres.
+//! The model: a heading describes the rows below it, and each row is a cell with durable writes per
+//! second and the time of each. An operation is one or several writes with their sync. Every figure is
+//! a mean over some seconds, so percentiles are unknown. Writes without a sync go to the page cache and
+//! are skipped. The program runs one operation at a time, always at the start of its file. Before
+//! version 9.2, rows have no time. Source: src/bin/pg_test_fsync/pg_test_fsync.c of postgres/postgres.
 
 use super::kit::*;
 
@@ -31,7 +32,7 @@ fn line_mark(line: &str) -> LineMark {
     }
 }
 
-/// What the rows below a heading are of, without what is the same for all.
+/// Returns the description of the rows below a heading, without the common words.
 fn heading(line: &str) -> Option<&str> {
     if let Some([writes]) = holes("Compare file sync methods using {}:", line) {
         return Some(writes);
@@ -44,7 +45,7 @@ fn heading(line: &str) -> Option<&str> {
     (is_cached || others.contains(&line.trim())).then_some("")
 }
 
-/// A row, as far as it tells.
+/// A row with its known values.
 struct Row<'a> {
     name: &'a str,
     iops: &'a str,
@@ -68,7 +69,8 @@ impl<'a> Row<'a> {
         let of = FigureOf::SyncLatency;
         let iops = IOPS.figure(Statistic::Mean, self.iops)?;
         let time = self.time.and_then(|time| MICROSECONDS.figure_of(of.clone(), Statistic::Mean, time));
-        // Without a printed time, the time of an operation is that of a second among all.
+        // Without a printed time, the time per operation is a second divided by the number of
+        // operations.
         let time = time.filter(|time| time.value > 0.0);
         let label = match writes {
             "" => self.name.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -106,12 +108,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         return without_line("fdatasync   551.816 ops/sec   1812 usecs/op");
     }
     let mut notices = vec![notice(text!(
-        "pg_test_fsync prints means only: percentiles such as p99 are unknown",
+        "pg_test_fsync prints only means: percentiles such as p99 are unknown",
         "pg_test_fsync は平均だけを表示します。p99 などのパーセンタイルは不明です"
     ))];
     if let Some(cached) = cached {
         notices.push(notice(text!(
-            "left out: {cached} writes per second without a sync, which is the speed of memory",
+            "not imported: {cached} writes per second without a sync, which is the speed of memory",
             "同期しない書き込み(毎秒 {cached} 回)はメモリーの速度なので取り込んでいません"
         )));
     }

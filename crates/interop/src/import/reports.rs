@@ -1,11 +1,12 @@
-//! Tools that report on devices again and again: iostat and zpool iostat.
+//! Tools that report on devices periodically: iostat and zpool iostat.
 //!
-//! The model: a report has a row of columns per device, and a cell is all columns of one direction of a device. The
-//! first of several reports is of the time since boot and is left out of the figures, since it is no measurement; both
-//! tools can leave it out themselves (`-y`): of iostat's text that is seen, of the others it is not, and then the first
-//! interval is lost, which a remark says. A lone report is read, and said to be what it is. A tool may print no row for a device that
-//! was idle (`iostat -z`). Such a device counts as 0 in that interval. A tool that prints rows of zeros does not omit idle devices, so a
-//! missing row means that the device was not there, and a remark gives the number of intervals that list it.
+//! The model: a report has a row of columns per device, and a cell is all columns of one direction of a
+//! device. The first of several reports covers the time since boot and is not part of the figures. Both
+//! tools can omit it (`-y`). In iostat's text this is visible; in the other formats it is not, and then
+//! the first interval is lost, which a note states. A single report is read and marked as such. A tool
+//! may print no row for an idle device (`iostat -z`). Such a device counts as 0 in that interval. A
+//! tool that prints rows of zeros does not omit idle devices, so a missing row means that the device
+//! did not exist, and a note gives the number of intervals that list it.
 
 use super::kit::*;
 use super::room;
@@ -14,24 +15,23 @@ use std::collections::HashSet;
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReportColumn {
-    /// The tool's name for it.
+    /// Name of the column in the tool.
     pub(super) name: String,
-    /// Its unit.
     pub(super) unit: ToolUnit,
-    /// Its direction; `None` is of the device as a whole.
+    /// Its direction. `None` for the device as a whole.
     pub(super) direction: Option<Direction>,
-    /// Word that tells its cell apart from others without a direction: `discard`.
+    /// Word that distinguishes its cell from others without a direction: `discard`.
     pub(super) part: &'static str,
 }
 
-/// A device's fields in a report, in the order of its columns. A log has a row for each device and second, so that they are one
-/// text and not many.
+/// Fields of a device in a report, in the order of its columns. A log has a row for each device and
+/// second, so the fields are stored in a single text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeviceFields {
     pub(super) device: Box<str>,
-    /// The fields one behind the other.
+    /// All fields, concatenated.
     text: Box<str>,
-    /// Where each ends in the text.
+    /// End of each field in the text.
     ends: Box<[u32]>,
 }
 
@@ -39,26 +39,25 @@ impl DeviceFields {
     fn new<'a>(device: &str, fields: impl Iterator<Item = &'a str>) -> Self {
         let (mut text, mut ends) = (String::new(), Vec::new());
         for field in fields {
-            // A field that long is no number.
+            // A field of this length is not a number.
             text += if field.len() > FIELD_LONGEST { "" } else { field };
             ends.push(text.len() as u32);
         }
         Self { device: device.into(), text: text.into(), ends: ends.into() }
     }
 
-    /// The field of a column.
+    /// Returns the field of a column.
     fn get(&self, at: usize) -> Option<&str> {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.text.get(start as usize..*self.ends.get(at)? as usize)
     }
 
-    /// All fields.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).filter_map(|at| self.get(at))
     }
 }
 
-/// Characters of a field; a number in a report has fewer.
+/// Maximum length of a field. Numbers in reports are shorter.
 const FIELD_LONGEST: usize = 1 << 10;
 
 /// All devices at one time.
@@ -69,7 +68,8 @@ pub(super) struct DeviceReport {
     pub(super) rows: Vec<DeviceFields>,
 }
 
-/// Bytes of a row without its fields: it is in a list of rows, in one of its device's rows, and its field in one of points.
+/// Bytes of a row without its fields: it is in a list of rows, in the rows of its device, and its field
+/// in a list of points.
 const ROW_BYTES: usize = 2 * size_of::<DeviceFields>() + 48 + 112;
 
 /// Adds a report without rows.
@@ -80,7 +80,7 @@ pub(super) fn add_report(reports: &mut Vec<DeviceReport>, time: Option<String>) 
     }
 }
 
-/// Adds a row to the last of the reports.
+/// Adds a row to the last report.
 pub(super) fn add_row<'a>(reports: &mut [DeviceReport], device: &str, fields: impl Iterator<Item = &'a str>) {
     let row = DeviceFields::new(device, fields);
     let bytes = row.device.len() + row.text.len() + size_of_val(&*row.ends);
@@ -89,16 +89,17 @@ pub(super) fn add_row<'a>(reports: &mut [DeviceReport], device: &str, fields: im
     }
 }
 
-/// What the first report of a log is of.
+/// Meaning of the first report of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// The time since boot, unless the tool was told to leave that out, which cannot be seen.
+    /// The time since boot, unless the tool was started with an option that omits it, which the output
+    /// does not show.
     SinceBoot,
-    /// An interval: the tool was told to leave the other out, and that is seen.
+    /// An interval: the output shows that the tool omitted the report since boot.
     Interval,
 }
 
-/// How a tool reports.
+/// Reporting rules of a tool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportRules {
     pub(super) first: First,
@@ -106,7 +107,7 @@ pub(super) struct ReportRules {
     pub(super) may_omit_idle: bool,
 }
 
-/// A run of reports that have the same columns.
+/// Returns a run of reports with the same columns.
 pub(super) fn run(
     mut origin: Origin,
     columns: &[ReportColumn],
@@ -122,8 +123,8 @@ pub(super) fn run(
         let rest = reports.len() - 1;
         since_boot = Some(reports.remove(0));
         notices.push(notice(text!(
-            "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
-             the output does not show, an interval is lost so)",
+            "the first report covers the time since boot and was skipped; reports that count: {rest} \
+             (with `-y`, which the output does not show, this loses one interval)",
             "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
              ため、1 区間が失われます)"
         )));
@@ -132,8 +133,8 @@ pub(super) fn run(
         notices.push(notice(units::of_intervals()));
     } else if rules.first == First::SinceBoot && notices.is_empty() {
         notices.push(notice(text!(
-            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was told to \
-             leave that out",
+            "the file holds a single report, which is the average since boot (of a pool: since its \
+             import) unless the tool was started with an option that omits it",
             "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時(プールではインポート時)からの平均です"
         )));
     }
@@ -147,7 +148,7 @@ pub(super) fn run(
     let devices = parts::grouped(rows);
     let times: Option<Vec<f64>> =
         reports.iter().map(|report| dates::seconds_of_iso(report.time.as_deref()?)).collect();
-    // Rates first, as the first figure of a cell is its main one.
+    // Rates come first, because the first figure of a cell is its main one.
     let mut columns: Vec<(usize, &ReportColumn)> = columns.iter().enumerate().collect();
     columns.sort_by_key(|(at, column)| (column.unit.quantity != Quantity::Rate, *at));
     let mut parts: Vec<(Option<Direction>, &str)> = Vec::new();
@@ -174,18 +175,19 @@ pub(super) fn run(
     ImportedRun { origin, cells, notices, ..ImportedRun::default() }
 }
 
-/// Bytes of a point of a device that has no row in a report.
+/// Bytes of a point for a device without a row in a report.
 const POINT_BYTES: usize = 64;
-/// Devices that a remark names; more are counted.
+/// Number of devices that a note lists. Further ones are only counted.
 const DEVICES_NAMED: usize = 20;
 
-/// Rows that are few enough to add all missing ones …
+/// Maximum number of rows for which all missing rows are added …
 const FEW_ROWS: usize = 10_000;
-/// … and the most rows with the missing ones for each row of a larger log, so that no log takes many times its length.
+/// … and the maximum number of rows including missing ones per row of a larger log, so that a log
+/// cannot take many times its length.
 const MOST_PER_ROW: usize = 4;
 
-/// Returns whether a missing row means that the device was idle: no row consists of zeros. If nearly all rows are missing, they are not
-/// added.
+/// Returns whether a missing row means that the device was idle, which is so if no row consists of
+/// zeros. If nearly all rows are missing, they are not added.
 fn omits_idle(columns: &[ReportColumn], reports: &[DeviceReport]) -> bool {
     let devices: HashSet<&str> =
         reports.iter().flat_map(|report| &report.rows).map(|row| &*row.device).collect();
@@ -201,7 +203,7 @@ fn omits_idle(columns: &[ReportColumn], reports: &[DeviceReport]) -> bool {
     !reports.iter().flat_map(|report| &report.rows).any(is_idle)
 }
 
-/// Remarks on devices that some reports do not list. `since_boot` is the report that was left out.
+/// Returns notes on devices that are missing in some reports. `since_boot` is the skipped report.
 fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idle: bool) -> Vec<Notice> {
     let listed =
         reports.iter().enumerate().flat_map(|(at, report)| report.rows.iter().map(move |row| (at, row)));
@@ -230,12 +232,12 @@ fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idl
                 "{count} 区間のすべてで I/O がなく、行がないもの(`-z`): {named}"
             ),
             (true, _) => text!(
-                "listed in {in_reports} of {count} intervals: {named}; a device without a line was idle (`-z`) and counts as 0 in \
-                 that interval",
+                "listed in {in_reports} of {count} intervals: {named}; a device without a line was idle \
+                 (`-z`) and counts as 0 in that interval",
                 "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。行のない区間は I/O なし(`-z`)として 0 で数えます"
             ),
             (false, _) => text!(
-                "listed in {in_reports} of {count} intervals: {named}; its figures are of these intervals alone",
+                "listed in {in_reports} of {count} intervals: {named}; its figures cover only these intervals",
                 "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。値はその区間だけのものです"
             ),
         }));
@@ -292,7 +294,8 @@ fn cell(
     Some(parts::cell(label, direction, imported))
 }
 
-/// Returns whether an idle device has 0 of a quantity. It has no latency and no size of a request.
+/// Returns whether an idle device has the value 0 for a quantity. It has no latency and no request
+/// size.
 fn is_zero_of_idle(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Rate | Quantity::Iops | Quantity::Share | Quantity::QueueLength)
 }

@@ -1,25 +1,27 @@
-//! The result lines that CrystalDiskMark and the tools that follow its form print.
+//! Result lines of CrystalDiskMark and of tools with its format.
 //!
-//! The model: `label (queues and threads): rate MB/s [iops IOPS] <latency us>`. The label begins with `Sequential`,
-//! `Random`, `SEQ` or `RND`; it may hold the direction and the block size. IOPS and latency may be missing. A line that
-//! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
-//! another run of the same test, as pages print two runs side by side.
+//! The model: `label (queues and threads): rate MB/s [iops IOPS] <latency us>`. The label begins with
+//! `Sequential`, `Random`, `SEQ` or `RND`; it can contain the direction and the block size. IOPS and
+//! latency are optional. A line that begins like a result line but does not end like one is damaged,
+//! and no figure is read from it. The figures of another run of the same test can follow, because pages
+//! print two runs side by side.
 
 use super::kit::*;
 use kurabe_core::imported::Correction;
 
-/// A result line, as far as it tells.
+/// A result line with its known values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ResultLine<'a> {
-    /// The direction, if the label holds it.
+    /// Direction, if the label contains it.
     pub(super) direction: Option<Direction>,
-    /// The label as printed, and what it holds of order, block size (KB is 1024 bytes here), queue depth and threads.
+    /// The label as printed, with order, block size (KB is 1024 bytes here), queue depth and threads if
+    /// it contains them.
     setting: ImportedCell,
-    /// The figures, of each run that the line has a column of; at least one.
+    /// Figures of each run that has a column in the line; at least one.
     pub(super) columns: Vec<TestFigures<'a>>,
 }
 
-/// The figures of a test.
+/// Figures of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TestFigures<'a> {
     /// MB/s.
@@ -30,7 +32,7 @@ pub(super) struct TestFigures<'a> {
     latency: Option<&'a str>,
 }
 
-/// What a line is.
+/// Kind of a line.
 pub(super) enum LineClass<'a> {
     /// Something else.
     Other,
@@ -40,26 +42,26 @@ pub(super) enum LineClass<'a> {
     Damaged,
 }
 
-/// How a tool makes the figures of its lines.
+/// Statistics of the figures in a tool's lines.
 pub(super) struct FigureRules {
-    /// Of rate and IOPS.
+    /// Statistic of rate and IOPS.
     pub(super) rate: Statistic,
-    /// Of the latency over the runs.
+    /// Statistic of the latency over the runs.
     pub(super) latency: Statistic,
-    /// Which latency.
+    /// Measured span of the latency.
     pub(super) latency_of: FigureOf,
     /// Correction of the rate.
     pub(super) correction: Option<Correction>,
-    /// Whether the figures of a mix are those of all that was moved, and so can be held against others of that mix.
+    /// Whether the figures of a mix cover all transferred data, and so can be compared with others of
+    /// that mix.
     pub(super) mix_is_total: bool,
 }
 
-/// Reads a line.
 pub(super) fn parse(line: &str) -> LineClass<'_> {
     let line = line.trim();
     let Some(first) = line.split([' ', ':']).next() else { return LineClass::Other };
     let sequential = match first {
-        // AmorphousDiskMark's own word for some of its writes.
+        // AmorphousDiskMark's own spelling for some of its writes.
         "Sequential" | "Sequantial" | "SEQ" => true,
         "Random" | "RND" => false,
         _ => return LineClass::Other,
@@ -75,8 +77,8 @@ pub(super) fn parse(line: &str) -> LineClass<'_> {
     }
 }
 
-/// Whether the line's label holds a word that no label does: `Random access is what matters`. A beginning of a word
-/// is one that was cut.
+/// Returns whether the line's label contains a word that occurs in no label: `Random access is what
+/// matters`. A prefix of a valid word is a truncated label.
 fn is_prose(line: &str) -> bool {
     const WORDS: [&str; 13] =
         ["Sequential", "Random", "SEQ", "RND", "Read", "Write", "KiB", "MiB", "KB", "MB", "QD", "Q", "T"];
@@ -125,12 +127,12 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
     Some(ResultLine { direction, setting, columns })
 }
 
-/// `1MiB`, `4 KiB`, `512KB`.
+/// Parses `1MiB`, `4 KiB`, `512KB`.
 fn block(words: &str) -> Option<u64> {
     parts::binary_bytes(words).filter(|bytes| *bytes > 0 && words.ends_with('B'))
 }
 
-/// A number and its unit at the beginning of the words, and what follows.
+/// Parses a number and its unit at the start of a text. Returns the rest as well.
 fn quantity<'a>(words: &'a str, unit: &str) -> Option<(&'a str, &'a str)> {
     let words = words.trim_start();
     let (number, rest) = words.split_once(' ')?;
@@ -138,7 +140,7 @@ fn quantity<'a>(words: &'a str, unit: &str) -> Option<(&'a str, &'a str)> {
     Some((number, rest.trim_start().strip_prefix(unit)?))
 }
 
-/// The same within brackets; nothing if the words do not begin with the bracket.
+/// Parses the same within brackets. `None` if the text does not begin with the bracket.
 fn bracketed<'a>(words: &'a str, open: char, close: char, unit: &str) -> Option<(Option<&'a str>, &'a str)> {
     let words = words.trim_start();
     let Some(inner) = words.strip_prefix(open) else { return Some((None, words)) };
@@ -147,22 +149,22 @@ fn bracketed<'a>(words: &'a str, open: char, close: char, unit: &str) -> Option<
     after.trim().is_empty().then_some((Some(number), rest))
 }
 
-/// What the result lines of a text come to.
+/// Results of the result lines of a text.
 #[derive(Default)]
 pub(super) struct Results {
     /// A cell for each test that was run.
     pub(super) cells: Vec<Cell>,
-    /// Labels of the tests in their order, those that were not run too, without writes and mixes.
+    /// Labels of the tests in their order, including those that were not run, without writes and mixes.
     pub(super) tests: Vec<String>,
-    /// Number of results that stand for a test that was not run.
+    /// Number of results that mark a test that was not run.
     left_out: usize,
 }
 
-/// Reads a column of all result lines, of figures of so many runs. Where the lines stand under `[Read]`, `[Write]` and `[Mix]`, those tell the direction, else
-/// the label does.
+/// Reads a column of all result lines, for figures over this number of runs. Sections `[Read]`,
+/// `[Write]` and `[Mix]` determine the direction if they exist, otherwise the label does.
 ///
 /// # Errors
-/// When a result line is damaged, or no test was run.
+/// If a result line is damaged, or no test was run.
 pub(super) fn read_all(
     input: &Input<'_>,
     lines: &[(usize, &str)],
@@ -186,12 +188,12 @@ pub(super) fn read_all(
             None => (result.direction, None),
         };
         first = first.or(Some(number));
-        // A test that one of two runs side by side does not have has fewer columns.
+        // A test that only one of two runs side by side has, has fewer columns.
         let Some(figures) = result.columns.get(column).copied() else { continue };
         if matches!(direction, None | Some(Direction::Read)) {
             results.tests.push(result.label());
         }
-        // So it is printed of a test that was not run.
+        // Printed for a test that was not run.
         if parts::number(figures.rate) == Some(0.0) {
             results.left_out += 1;
         } else {
@@ -202,22 +204,20 @@ pub(super) fn read_all(
     }
     if results.cells.is_empty() {
         let line = first.or(lines.first().map(|(number, _)| *number)).unwrap_or(1);
-        let what = text!(
-            "there is no result other than 0: nothing was measured",
-            "0 以外の結果がありません。何も測られていません"
-        );
+        let what =
+            text!("all results are 0, so no test was run", "0 以外の結果がありません。何も測られていません");
         return Err(broken_line(input, line, what));
     }
     Ok(results)
 }
 
 impl Results {
-    /// The run of these cells, with what to say of tests that were not run.
+    /// Returns the run of these cells, with a notice on tests that were not run.
     pub(super) fn into_run(self, details: RunDetails, mut notices: Vec<Notice>) -> ImportedRun {
         let left_out = self.left_out;
         if left_out > 0 {
             notices.push(notice(text!(
-                "results left out: {left_out}, printed as 0, which stands for a test that was not run",
+                "{left_out} results were skipped, because they are printed as 0, which means that the test was not run",
                 "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
             )));
         }
@@ -226,10 +226,10 @@ impl Results {
     }
 }
 
-/// `[Mix] Read 70%/Write 30%` and its like: direction, and share of reads in percent.
+/// Parses `[Mix] Read 70%/Write 30%` and similar lines: direction, and share of reads in percent.
 pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
     let line = line.trim();
-    // Titles of columns may follow.
+    // Column titles can follow.
     for (word, direction) in [("[Read]", Direction::Read), ("[Write]", Direction::Write)] {
         if line.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) {
             return Some((direction, None));
@@ -240,13 +240,13 @@ pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
 }
 
 impl ResultLine<'_> {
-    /// kurabe's name for such a step, without what is not printed: `SEQ 1 MiB Q8 T1`.
+    /// Returns kurabe's name for such a step, without unprinted values: `SEQ 1 MiB Q8 T1`.
     pub(super) fn label(&self) -> String {
         let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = self.setting;
         parts::shape(sequential, "", block_bytes, iodepth, threads)
     }
 
-    /// As a cell with the figures of a column.
+    /// Returns the line as a cell with the figures of a column.
     fn cell(
         &self,
         figures: TestFigures<'_>,
@@ -260,7 +260,7 @@ impl ResultLine<'_> {
         let iops = units::IOPS.figure(rules.rate, figures.iops);
         let latency = units::MICROSECONDS
             .figure_of(rules.latency_of.clone(), rules.latency, figures.latency)
-            // A latency that was not had is printed as zero.
+            // A latency that was not measured is printed as zero.
             .filter(|latency: &PrintedFigure| latency.value > 0.0);
         let mut imported = ImportedCell {
             read_percent: read_percent.filter(|_| rules.mix_is_total),
@@ -312,7 +312,7 @@ mod tests {
         for end in 0..whole.len() {
             match parse(&whole[..end]) {
                 LineClass::Other => assert!(end < 4, "{end}"),
-                // Cut between two figures, what stands there is whole.
+                // A line cut between two figures keeps the complete ones.
                 LineClass::Result(result) => {
                     let cut = whole[..end].trim_end();
                     assert!(

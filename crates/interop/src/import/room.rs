@@ -1,26 +1,28 @@
-//! Memory for the results of one file, so that no file takes many times its own length.
+//! Memory limit for the results of one file, so that no file takes many times its own length.
 //!
-//! The model: whatever an importer makes of a file is counted here as it is made: copies of its text, figures, cells, series, runs. When it is
-//! more than a small multiple of the file, nothing more is made: `figure_of_value` returns none and the lines of the input end. The
-//! results are then incomplete, so `import` refuses the file. The count belongs to the thread, because figures and cells are
-//! made by small functions that see no input.
+//! The model: all memory that an importer allocates for a file is counted here: copies of its text,
+//! figures, cells, series, runs. If it exceeds a small multiple of the file, allocation stops:
+//! `figure_of_value` returns `None` and the lines of the input end. The results are then incomplete, so
+//! `import` refuses the file. The count belongs to the thread, because small functions without access
+//! to the input create figures and cells.
 
 use kurabe_core::{Error, ErrorKind, text};
 use std::cell::Cell;
 
-/// Bytes that the results of the smallest file may take; what else an importer holds for a while fits into the rest of 64 MiB.
+/// Bytes for the results of the smallest file. Temporary memory of an importer fits into the rest of 64
+/// MiB.
 const LEAST_BYTES: usize = 52 << 20;
-/// Bytes for each byte of the file, next to the file itself. Results of fio need 2.3.
+/// Bytes for each byte of the file, in addition to the file itself. Results of fio need 2.3.
 const BYTES_PER_BYTE: usize = 3;
 
-/// Counts of what this thread has made of the file that it imports.
+/// Counts of this thread for the file that it imports.
 #[derive(Clone, Copy)]
 struct Made {
     bytes: usize,
     most_bytes: usize,
     cells: usize,
     figures: usize,
-    /// Lines of the file, if these are too many.
+    /// Number of lines of the file, if it is too large.
     lines: usize,
 }
 
@@ -30,18 +32,18 @@ thread_local! {
     static MADE: Cell<Made> = const { Cell::new(UNLIMITED) };
 }
 
-/// Begins with a file of this length; what was counted before is forgotten.
+/// Starts a file of this length, and resets all counts.
 pub(super) fn begin(file_bytes: usize) {
     let most_bytes = LEAST_BYTES.saturating_add(file_bytes.saturating_mul(BYTES_PER_BYTE));
     MADE.set(Made { most_bytes, ..UNLIMITED });
 }
 
-/// Counts bytes; returns whether there is room for them.
+/// Counts bytes. Returns whether they are within the limit.
 pub(super) fn take(bytes: usize) -> bool {
     count(bytes, 0, 0)
 }
 
-/// Counts lines that take so many bytes each; returns whether there is room for them.
+/// Counts lines of this size. Returns whether they are within the limit.
 pub(super) fn take_lines(lines: usize, line_bytes: usize) -> bool {
     let has_room = take(lines.saturating_mul(line_bytes));
     if !has_room {
@@ -50,7 +52,7 @@ pub(super) fn take_lines(lines: usize, line_bytes: usize) -> bool {
     has_room
 }
 
-/// Gives bytes back that were taken for a while.
+/// Releases bytes that were taken temporarily.
 pub(super) fn give_back(bytes: usize) {
     let mut made = MADE.get();
     if made.bytes <= made.most_bytes {
@@ -59,12 +61,12 @@ pub(super) fn give_back(bytes: usize) {
     }
 }
 
-/// Counts a figure of these bytes; returns whether there is room for it.
+/// Counts a figure of this size. Returns whether it is within the limit.
 pub(super) fn take_figure(bytes: usize) -> bool {
     count(bytes, 0, 1)
 }
 
-/// Counts a cell of these bytes; returns whether there is room for it.
+/// Counts a cell of this size. Returns whether it is within the limit.
 pub(super) fn take_cell(bytes: usize) -> bool {
     count(bytes, 1, 0)
 }
@@ -79,13 +81,13 @@ fn count(bytes: usize, cells: usize, figures: usize) -> bool {
     made.bytes <= made.most_bytes
 }
 
-/// Returns whether no more can be made of the file.
+/// Returns whether the limit is reached.
 pub(super) fn is_spent() -> bool {
     let made = MADE.get();
     made.bytes > made.most_bytes
 }
 
-/// The error of a file of whose results there was no room for all.
+/// Creates the error for a file whose results exceed the limit.
 pub(super) fn too_much(name: &str) -> Error {
     let Made { most_bytes, cells, figures, lines, .. } = MADE.get();
     let most_mib = most_bytes >> 20;
@@ -93,8 +95,8 @@ pub(super) fn too_much(name: &str) -> Error {
         return too_many_lines(name, lines);
     }
     let what = text!(
-        "{name} holds too many results: its first {cells} tests and {figures} figures fill the {most_mib} MiB that kurabe \
-         gives a file of this length",
+        "{name} contains too many results: its first {cells} tests and {figures} figures fill the \
+         {most_mib} MiB limit for a file of this length",
         "{name} の結果が多すぎます。最初の {cells} 項目と {figures} 個の値だけで、この大きさのファイルに使える {most_mib} MiB に達しました"
     );
     ErrorKind::Import
@@ -102,14 +104,14 @@ pub(super) fn too_much(name: &str) -> Error {
         .remedy(text!("split the file and import its parts", "ファイルを分割して取り込んでください"))
 }
 
-/// The error of a file that has too many lines for its length.
+/// Creates the error for a file with too many lines for its length.
 fn too_many_lines(name: &str, lines: usize) -> Error {
     let what = text!(
-        "{name} holds {lines} lines, more than kurabe reads in a file of this length",
+        "{name} has {lines} lines, more than kurabe accepts in a file of this length",
         "{name} は {lines} 行あり、この大きさのファイルとして読める行数を超えています"
     );
     ErrorKind::Import.error(what).remedy(text!(
-        "give the lines that the tool wrote, without the others",
+        "give only the lines that the tool wrote",
         "ツールが書いた行だけを残したファイルを指定してください"
     ))
 }

@@ -1,17 +1,18 @@
 //! sysstat's `sar -d`: intervals of the block devices, from its daily files.
 //!
-//! The model: each line begins with the time at which its interval ended, on a clock of 24 or 12 hours, and has a device first or last.
-//! The columns are those of iostat, under nearly the same names. Lines of averages are no interval. A restart of the system ends a
-//! series, and what follows it is a run of its own. The date is in the line of the system. Source: sar(1), and sysstat's own tests.
+//! The model: each line begins with the end time of its interval, on a clock of 24 or 12 hours, and has
+//! a device first or last. The columns are those of iostat, under nearly the same names. Lines of
+//! averages are not intervals. A restart of the system ends a series, and the lines after it form a
+//! separate run. The date is in the line about the system. Source: sar(1), and sysstat's own tests.
 
 use super::iostat;
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
 
-/// A line that names the columns.
+/// A line with the names of the columns.
 #[derive(Clone, Debug, PartialEq)]
 struct SarHeader<'a> {
-    /// Words before the columns: the time, and the half of the day.
+    /// Number of words before the columns: the time, and the half of the day.
     time_words: usize,
     names: Vec<&'a str>,
     device_last: bool,
@@ -31,7 +32,7 @@ impl<'a> SarHeader<'a> {
         is_own.then_some(Self { time_words, names, device_last })
     }
 
-    /// Device and fields of a row; `None` if it is not whole.
+    /// Returns device and fields of a row. `None` if it is incomplete.
     fn row<'l>(&self, words: &[&'l str]) -> Option<(&'l str, Vec<&'l str>)> {
         let mut fields = words.get(self.time_words..)?.to_vec();
         if fields.len() != self.names.len() + 1 {
@@ -42,12 +43,12 @@ impl<'a> SarHeader<'a> {
     }
 }
 
-/// Returns whether a word is a number, with a letter or `%` behind it where sar prints for people.
+/// Returns whether a word is a number, with a letter or `%` after it in human-readable output.
 fn is_field(word: &str) -> bool {
     decimal(word.strip_suffix(['k', 'M', 'G', 'T', 'B', '%']).unwrap_or(word)).is_some()
 }
 
-/// Words of the time that a line begins with: `13:20:09`, `01:20:09 PM`.
+/// Returns the number of words of the time at the start of a line: `13:20:09`, `01:20:09 PM`.
 fn time_words(words: &[&str]) -> Option<usize> {
     let [time, half, ..] = words else { return None };
     let is_time = time.len() == 8 && time.split(':').count() == 3 && time.split(':').all(digits);

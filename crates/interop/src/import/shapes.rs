@@ -1,26 +1,27 @@
-//! Shapes of lines, and what they tell: the part of an importer that is a description.
+//! Shapes of lines and their meaning: the descriptive part of an importer.
 //!
-//! The model: a shape is a line with `{}` where something stands that is read, such as `Block size {}`. Blanks around a hole
-//! do not count. A shape without a hole names the value of a line `name: value`. What a line tells twice is what it told
-//! first.
+//! The model: a shape is a line with the placeholder `{}` for each value, such as `Block size {}`.
+//! Spaces around a placeholder are ignored. A shape without a placeholder is the name in a line `name:
+//! value`. If a line occurs twice, the first one counts.
 
 use super::Input;
 use super::parts::{digits, key_value, number, repeated, runs_in};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin};
 
-/// What a line is to an importer.
+/// Role of a line for an importer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineMark {
-    /// Nothing that it knows.
+    /// An unknown line.
     None,
-    /// The beginning of a result.
+    /// The start of a result.
     Begins,
-    /// Of a result.
+    /// A line of a result.
     Belongs,
 }
 
-/// Hands over what stands in the holes of a shape; false if the line, which has no blanks around it, is not of that shape.
+/// Passes on the values in the placeholders of a shape. Returns false if the line, which must be
+/// trimmed, does not have that shape.
 fn fill<'a>(shape: &str, line: &'a str, mut hole: impl FnMut(&'a str)) -> bool {
     let mut parts = shape.split("{}").peekable();
     let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or("")) else { return false };
@@ -39,19 +40,19 @@ fn fill<'a>(shape: &str, line: &'a str, mut hole: impl FnMut(&'a str)) -> bool {
     rest.is_empty()
 }
 
-/// Whether a line may be of a shape, or have the name that it is, by its first letter: most lines are not.
+/// Returns whether a line can have a shape or a name, according to its first letter. Most lines cannot.
 fn may_be(shape: &str, line: &str) -> bool {
     let (first, letter) = (shape.as_bytes().first(), line.as_bytes().first());
     first == letter || first == Some(&b'{')
 }
 
-/// Whether a line is of a shape.
+/// Returns whether a line has a shape.
 pub(super) fn fits(shape: &str, line: &str) -> bool {
     let line = line.trim();
     may_be(shape, line) && fill(shape, line, |_| {})
 }
 
-/// What stands in the holes of a shape, if the line is of it and it has as many.
+/// Returns the values in the placeholders of a shape, if the line has the shape and as many values.
 pub(super) fn holes<'a, const COUNT: usize>(shape: &str, line: &'a str) -> Option<[&'a str; COUNT]> {
     let (mut values, mut next) = ([""; COUNT], 0);
     let put = |value| {
@@ -64,16 +65,16 @@ pub(super) fn holes<'a, const COUNT: usize>(shape: &str, line: &'a str) -> Optio
     (may_be(shape, line) && fill(shape, line, put) && next == COUNT).then_some(values)
 }
 
-/// The shapes of the lines by which a text is known.
+/// Shapes of the lines by which a text is recognized.
 pub(crate) struct LineShapes {
-    /// Of lines that a result begins with.
+    /// Lines at the start of a result.
     pub(crate) begins: &'static [&'static str],
-    /// Of other lines of a result.
+    /// Other lines of a result.
     pub(crate) belongs: &'static [&'static str],
 }
 
 impl LineShapes {
-    /// What a line is.
+    /// Returns the role of a line.
     pub(super) fn mark(&self, line: &str) -> LineMark {
         let is_one_of = |shapes: &[&str]| shapes.iter().any(|shape| fits(shape, line));
         match () {
@@ -84,25 +85,25 @@ impl LineShapes {
     }
 }
 
-/// What a hole or a value tells of a run or of its cells.
+/// Meaning of a placeholder or a value for a run or its cells.
 #[derive(Clone, Copy)]
 pub(super) enum Detail {
-    /// Nothing that is kept.
+    /// Ignored.
     Nothing,
     /// The first word, if it is a number.
     Version,
     Target,
-    /// How it was measured: the words of the run, and of each of its cells.
+    /// The procedure of the run, and of each of its cells.
     Procedure,
-    /// The procedure of the cells alone.
+    /// Only the procedure of the cells.
     CellProcedure,
-    /// When it was measured, in a form of dates.
+    /// The time of the run, in a date format.
     Date(fn(&str) -> Option<String>),
     Os,
     Cpu,
-    /// Whatever else, under this name.
+    /// Any other fact, under this name.
     Fact(&'static str),
-    /// Whatever else, under the name of the line.
+    /// Any other fact, under the name of the line.
     OwnFact,
     /// The number of runs.
     Runs,
@@ -110,28 +111,28 @@ pub(super) enum Detail {
     RunsInBrackets,
     Threads,
     IoDepth,
-    /// The size of a block, in a form of sizes.
+    /// The block size, in a size format.
     BlockBytes(fn(&str) -> Option<u64>),
-    /// Whether offsets ascend, by the words.
+    /// Whether offsets ascend, according to the words.
     Order(fn(&str) -> Option<bool>),
     /// The share of reads.
     ReadPercent,
 }
 
-/// Shapes, and what the holes of each tell; of a name, what its value tells.
+/// Shapes, and the meaning of the placeholders of each. For a name, the meaning of its value.
 pub(super) type DetailLine = (&'static [&'static str], &'static [Detail]);
 
-/// What a text tells besides its figures.
+/// Details of a text besides its figures.
 #[derive(Clone, Default)]
 pub(super) struct RunDetails {
     pub(super) origin: Origin,
     pub(super) environment: Environment,
-    /// What all cells have in common.
+    /// Properties that all cells share.
     pub(super) setting: ImportedCell,
 }
 
 impl RunDetails {
-    /// Of a tool's text, in one of its formats.
+    /// Returns the details of a tool's text in one of its formats.
     pub(super) fn of<'l>(
         input: &Input<'_>,
         (tool, format): (&str, &str),
@@ -145,7 +146,7 @@ impl RunDetails {
         details
     }
 
-    /// Reads a line, if it is of one of the shapes.
+    /// Reads a line, if it has one of the shapes.
     pub(super) fn read(&mut self, shapes: &[DetailLine], line: &str) {
         let line = line.trim();
         let all =
@@ -203,14 +204,14 @@ impl RunDetails {
     }
 }
 
-/// Keeps what is told first.
+/// Keeps the first value.
 fn first<T>(kept: &mut Option<T>, value: impl FnOnce() -> Option<T>) {
     if kept.is_none() {
         *kept = value();
     }
 }
 
-/// A whole number of digits alone.
+/// Parses a whole number that consists only of digits.
 pub(super) fn count(words: &str) -> Option<u32> {
     words.parse().ok().filter(|_| digits(words))
 }

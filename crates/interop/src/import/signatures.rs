@@ -1,32 +1,33 @@
-//! Files of tools whose figures kurabe does not read: what each is, and what to give instead.
+//! Files of tools whose figures kurabe does not read: their kind, and what to give instead.
 //!
-//! The model: a tool is known by words that one of its lines has, by keys of its JSON, or by its first bytes. The table is looked
-//! through only after every importer has refused the file, so that it never takes a result away from one. The first entry that fits
-//! names the file.
+//! The model: a tool is recognized by words in one of its lines, by keys of its JSON, or by its first
+//! bytes. The table is searched only after every importer has refused the file, so that it never takes
+//! a result away from one. The first matching entry names the file.
 //!
 //! # To add a tool
 //!
-//! Write an entry with marks that no other tool's file has, and a line of a real file into the test below. Formats are those of
-//! sysstat's, bcc's, OpenZFS's and util-linux's manuals and sources.
+//! Write an entry with marks that do not occur in files of other tools, and add a line of a real file
+//! to the test below. Formats are documented in the manuals and sources of sysstat, bcc, OpenZFS and
+//! util-linux.
 
 use super::Input;
 use super::json_tree::{Json, documents};
 use kurabe_core::{Text, text};
 
-/// How the file of a tool is known.
+/// Mark by which the file of a tool is recognized.
 enum ToolMark {
-    /// A line has all of these words, whatever is between them.
+    /// A line contains all of these words, with anything between them.
     Line(&'static [&'static str]),
-    /// The text has all of these words.
+    /// The text contains all of these words.
     Text(&'static [&'static str]),
     /// The file begins with these bytes.
     Bytes(&'static [u8]),
 }
 
-/// What the file of a tool holds.
+/// Content of a tool's file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileContent {
-    /// A state of health, of an array, of a list of devices: no measurement.
+    /// The health of a device, the state of an array, or a list of devices.
     State,
     /// Totals since boot.
     SinceBoot,
@@ -40,15 +41,15 @@ enum FileContent {
     NetworkFileSystems,
     /// A distribution of latencies without rates.
     Distribution,
-    /// Slow operations alone.
+    /// Only slow operations.
     SlowOperations,
-    /// A trace in a form that cannot be replayed.
+    /// A trace in a format that cannot be replayed.
     Trace,
     /// blktrace's own records.
     BinaryTrace,
     /// The results of another benchmark.
     OtherBenchmark,
-    /// A counter of devices in a form of another system.
+    /// Device counters in the format of another system.
     OtherSystem,
 }
 
@@ -56,33 +57,36 @@ impl FileContent {
     fn what(self) -> Text {
         match self {
             Self::State => {
-                text!("it describes devices and measures nothing", "デバイスの状態で、測定結果ではありません")
+                text!(
+                    "it describes devices and contains no measurements",
+                    "デバイスの状態で、測定結果ではありません"
+                )
             }
             Self::SinceBoot => {
-                text!("it holds totals since boot and no rate", "起動時からの累計で、速度は含まれません")
+                text!("it contains totals since boot, but no rates", "起動時からの累計で、速度は含まれません")
             }
             Self::Processes => {
-                text!("it is about processes, not devices", "デバイスではなくプロセスごとの値です")
+                text!("it describes processes, not devices", "デバイスではなくプロセスごとの値です")
             }
             Self::OtherResources => {
-                text!("it holds no figures of single devices", "デバイスごとの値がありません")
+                text!("it contains no figures of individual devices", "デバイスごとの値がありません")
             }
-            Self::Caches => text!("it is about a cache, not devices", "デバイスではなくキャッシュの値です"),
+            Self::Caches => text!("it describes a cache, not devices", "デバイスではなくキャッシュの値です"),
             Self::NetworkFileSystems => text!(
-                "it is about network file systems, not block devices",
+                "it describes network file systems, not block devices",
                 "ブロックデバイスではなくネットワークファイルシステムの値です"
             ),
             Self::Distribution => text!(
-                "it holds a distribution of latencies and neither a rate nor the number of the operations in flight",
+                "it contains a latency distribution, but neither a rate nor the number of operations in flight",
                 "レイテンシの分布だけで、速度も同時実行数もありません"
             ),
             Self::SlowOperations => text!(
-                "it lists slow operations alone, so it has no rate and no percentile",
+                "it lists only slow operations, so it has neither a rate nor percentiles",
                 "遅い操作だけの一覧なので、速度もパーセンタイルも求められません"
             ),
             Self::Trace => {
                 text!(
-                    "it is a trace in a form that kurabe does not replay",
+                    "it is a trace in a format that kurabe does not replay",
                     "kurabe が再生できない形式のトレースです"
                 )
             }
@@ -107,11 +111,11 @@ impl FileContent {
                 "ベンチマークの結果か、負荷をかけている間の iostat -x 1 の出力を指定してください"
             ),
             Self::SinceBoot | Self::OtherSystem => text!(
-                "record the devices while they work: iostat -x 1 60",
+                "record the devices under load: iostat -x 1 60",
                 "動作中のデバイスを記録してください: iostat -x 1 60"
             ),
             Self::Processes => text!(
-                "record the devices during the same time: iostat -x 1",
+                "record the devices over the same period: iostat -x 1",
                 "同じ時間のデバイスの値を記録してください: iostat -x 1"
             ),
             Self::NetworkFileSystems => text!(
@@ -123,22 +127,22 @@ impl FileContent {
                 "すべての操作を biosnoop で、またはデバイスを iostat -x 1 で記録してください"
             ),
             Self::Trace => text!(
-                "record the trace with blktrace and turn it into text: blkparse -i sda -o trace.txt",
+                "record the trace with blktrace and convert it to text: blkparse -i sda -o trace.txt",
                 "blktrace で記録し、テキストに変換してください: blkparse -i sda -o trace.txt"
             ),
             Self::BinaryTrace => text!(
-                "turn it into text first: blkparse -i sda -o trace.txt",
+                "convert it to text first: blkparse -i sda -o trace.txt",
                 "先にテキストに変換してください: blkparse -i sda -o trace.txt"
             ),
             Self::OtherBenchmark => text!(
-                "give the output of a tool that docs/tools.md lists",
+                "give the output of a tool listed in docs/tools.md",
                 "docs/tools.md にあるツールの出力を指定してください"
             ),
         }
     }
 }
 
-/// Name of a tool's output, how it is known, and what it holds.
+/// Name of a tool's output, its marks, and its content.
 type Signature = (&'static str, &'static [ToolMark], FileContent);
 
 use FileContent::*;
@@ -351,17 +355,16 @@ static SIGNATURES: &[Signature] = &[
     ("gstat", &[Line(&["L(q)", "ops/s", "kBps"])], OtherSystem),
 ];
 
-/// Characters in which a tool is looked for.
+/// Number of characters in which marks are searched.
 const LOOKED_AT: usize = 1 << 20;
 
-/// A file of a tool that kurabe knows by name alone.
+/// A file of a tool that kurabe only identifies.
 pub(super) struct Identified {
     pub(super) name: &'static str,
     pub(super) what: Text,
     pub(super) instead: Text,
 }
 
-/// Identifies the tool that wrote a file.
 pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     let text = input.text().unwrap_or("");
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
@@ -382,7 +385,7 @@ pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     Some(Identified { name, what, instead: content.instead() })
 }
 
-/// The drive that a report of smartctl is about, and its link if that runs below its best.
+/// Returns the drive in a report of smartctl, and its link if that is slower than its maximum.
 fn drive(text: &str) -> Option<String> {
     if !text.contains("\"smartctl\"") {
         return None;

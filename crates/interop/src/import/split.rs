@@ -1,10 +1,11 @@
-//! The results in a text: who wrote which lines.
+//! Splitting of a text into results: assignment of lines to tools.
 //!
-//! The model: a text may be a page, a mail or the log of a shell, with results of several tools, one after another, and other
-//! words between them. Each importer of texts says of a line that it is its own, or that a result of its tool begins there.
-//! What lies between two lines of one tool is its too; a line of another tool, or the beginning of another result, ends
-//! the block. Objects of JSON belong to the tool whose keys they hold. Each block is read by itself, so that no result takes
-//! the figures or the name of another.
+//! The model: a text can be a page, a mail or the log of a shell, with results of several tools one
+//! after the other, and other words between them. Each importer of texts decides whether a line is its
+//! own, or whether a result of its tool begins there. Lines between two lines of one tool belong to it
+//! as well. A line of another tool, or the start of another result, ends the block. JSON objects belong
+//! to the tool whose keys they contain. Each block is read separately, so that no result takes figures
+//! or the name of another.
 
 use super::clean::cleaned;
 use super::input::cut;
@@ -14,40 +15,41 @@ use super::shapes::{LineMark, LineShapes};
 use super::{Importer, Input};
 use std::borrow::Cow;
 
-/// How an importer knows what is its own.
+/// How an importer recognizes its input.
 pub(crate) enum Recognizer {
-    /// It sees the file whole.
+    /// It sees the complete file.
     File,
     /// By the shapes of lines.
     Shapes(LineShapes),
-    /// By what a line is to it, where shapes cannot say so.
+    /// By a function that returns the role of a line, if shapes are not sufficient.
     Lines(fn(&str) -> LineMark),
-    /// By keys that an object of JSON holds, all of them.
+    /// By the keys of a JSON object, which must contain all of them.
     Object(&'static [&'static str]),
 }
 
-/// A text in lines, and the blocks that these make.
+/// A text in lines, and its blocks.
 pub(super) struct Blocks<'a> {
     whole: &'a Input<'a>,
     lines: Vec<(usize, Cow<'a, str>)>,
-    /// The first line of each block and its importer.
+    /// First line of each block, and its importer.
     starts: Vec<(usize, u8)>,
 }
 
-/// A part of a text, and who reads it.
+/// A part of a text, and its importer.
 pub(super) struct TextPart<'a> {
     pub(super) importer: &'static Importer,
-    /// The line of the file that it was known by first.
+    /// Line of the file by which it was recognized.
     pub(super) line: usize,
     pub(super) input: Input<'a>,
 }
 
-/// Bytes that a line of a text takes here.
+/// Memory in bytes for a line of a text.
 const LINE_BYTES: usize =
     size_of::<(usize, Cow<'_, str>)>() + size_of::<Option<(u8, LineMark)>>() + size_of::<usize>();
 
 impl<'a> Blocks<'a> {
-    /// The blocks of a text in their order; none if it is no text, or nobody knows a line, or it has too many of them.
+    /// Returns the blocks of a text in their order. Returns none if the file is not text, if no
+    /// importer recognizes a line, or if it has too many lines.
     pub(super) fn of(whole: &'a Input<'a>, importers: &'static [Importer]) -> Self {
         let lines = || {
             whole
@@ -55,7 +57,7 @@ impl<'a> Blocks<'a> {
                 .flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)))
         };
         let mut blocks = Self { whole, lines: Vec::new(), starts: Vec::new() };
-        // A large text of which nobody knows a line is not held a second time, in lines.
+        // A large text without recognized lines is not stored a second time as lines.
         if !lines().any(|(_, line)| begins_object(&line) || owner(&line, importers).is_some()) {
             return blocks;
         }
@@ -80,12 +82,12 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// The blocks, each made when it is asked for.
+    /// Returns the blocks, each created on demand.
     pub(super) fn iter(&self, importers: &'static [Importer]) -> impl Iterator<Item = TextPart<'_>> {
         let ends = self.starts.iter().skip(1).map(|(at, _)| *at).chain([self.lines.len()]);
         self.starts.iter().zip(ends).enumerate().map(|(place, ((start, importer), end))| {
             let line = self.lines[*start].0;
-            // What stands before the first result may tell of it.
+            // The text before the first result can describe it.
             let start = if place == 0 { 0 } else { *start };
             let lines = self.lines[start..end].iter().map(|(number, line)| (*number, line.as_ref()));
             TextPart { importer: &importers[usize::from(*importer)], line, input: self.whole.part(lines) }
@@ -93,7 +95,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The importer of each line by its place in the list, and what the line is to it.
+/// Returns the importer of each line by its index in the list, and the role of the line.
 fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(u8, LineMark)>> {
     let mut owners = vec![None; lines.len()];
     let mut objects = Objects::of(lines);
@@ -115,7 +117,7 @@ fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option
     owners
 }
 
-/// The importer of a line that is no part of an object.
+/// Returns the importer of a line outside of objects.
 pub(super) fn owner(line: &str, importers: &[Importer]) -> Option<(u8, LineMark)> {
     let line = cut(line.trim());
     (0_u8..).zip(importers).filter(|_| !line.is_empty()).find_map(|(place, importer)| {
@@ -128,7 +130,7 @@ pub(super) fn owner(line: &str, importers: &[Importer]) -> Option<(u8, LineMark)
     })
 }
 
-/// A line as it was written, without what is around it.
+/// Returns a line as it was written, without the text around it.
 pub(super) fn cleaned_lines(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
     cleaned(line).into_iter()
 }
@@ -137,16 +139,17 @@ fn begins_object(line: &str) -> bool {
     line.trim_start().starts_with('{')
 }
 
-/// The objects of JSON in a text that begin at the start of a line.
+/// The JSON objects in a text that begin at the start of a line.
 struct Objects {
     text: String,
-    /// Where each line begins in the text.
+    /// Offset of each line in the text.
     starts: Vec<usize>,
-    /// Objects that were begun and are none.
+    /// Number of objects that could not be parsed.
     failed: u32,
 }
 
-/// Objects that are damaged or no JSON at all, as of a shell, in one text; each costs a look at the rest of the text.
+/// Maximum number of damaged objects, or other text such as shell code, in one text. Each costs a scan
+/// of the rest of the text.
 const FAILED_MOST: u32 = 64;
 
 impl Objects {
@@ -164,7 +167,7 @@ impl Objects {
         Self { text, starts, failed: 0 }
     }
 
-    /// The line after the objects that begin at a line, one right behind the other, and their text.
+    /// Returns the line after the consecutive objects that begin at a line, and their text.
     fn at(&mut self, line: usize) -> Option<(usize, &str)> {
         let start = *self.starts.get(line)?;
         if self.failed >= FAILED_MOST {
@@ -176,7 +179,7 @@ impl Objects {
             match object(rest) {
                 Some(Ok((_, after))) => rest = after,
                 Some(Err(error)) => {
-                    // Nothing but this one follows where the text ends in it.
+                    // If the text ends within an object, it is the last one.
                     self.failed = if error.is_eof() { FAILED_MOST } else { self.failed + 1 };
                     return Some((line + 1, whole));
                 }

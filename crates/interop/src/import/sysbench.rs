@@ -1,17 +1,18 @@
 //! sysbench's `fileio`.
 //!
-//! The model: the options in sentences, then, in 1.0, `reads/s`, `writes/s` and `fsyncs/s`, the rates in MiB/s, and the
-//! latencies of all operations, fsync included, in ms. Reads and writes of a mixed test are its two halves. 0.4 and 0.5 count
-//! the operations, and print one rate of all that was moved (`Mb` are 2^20 bytes), requests per second, and the latency of a
-//! request, fsync not included. sysbench's `sb_fileio.c`.
+//! The model: the options in sentences, then, in 1.0, `reads/s`, `writes/s` and `fsyncs/s`, the rates
+//! in MiB/s, and the latencies of all operations, including fsync, in ms. Reads and writes of a mixed
+//! test are its two halves. Versions 0.4 and 0.5 count the operations, and print one total rate (`Mb`
+//! are 2^20 bytes), requests per second, and the latency of a request without fsync. Source: sysbench's
+//! `sb_fileio.c`.
 
 use super::kit::*;
 use super::units::{MIB_PER_S, MILLISECONDS};
 use kurabe_core::imported::PrintedStatistic::{Highest, Lowest, Mean, Percentile, Sum};
 
-/// Of 0.4: what was moved in all, and the rate of it.
+/// Total amount and rate in 0.4.
 const TRANSFERRED: &str = "{}Total transferred {} ({}b/sec)";
-/// Of 0.4.
+/// Requests per second in 0.4.
 const REQUESTS: &str = "{} Requests/sec executed";
 const DETAILS: [DetailLine; 4] = [
     (&["sysbench {}"], &[Detail::Version]),
@@ -37,7 +38,7 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
-/// The cells of 1.0: direction, what the label says besides, figures.
+/// Cells of 1.0: direction, addition to the label, figures.
 const CELLS: [(Option<Direction>, &str, &[FigureName]); 4] = [
     (READ, "", &[(MIB_PER_S, Mean, "read, MiB/s"), (of_time("reads/s"), Mean, "reads/s")]),
     (WRITE, "", &[(MIB_PER_S, Mean, "written, MiB/s"), (of_time("writes/s"), Mean, "writes/s")]),
@@ -46,7 +47,7 @@ const CELLS: [(Option<Direction>, &str, &[FigureName]); 4] = [
 ];
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
-/// The times of a test; of the 95 % 0.4 has another name.
+/// Times of a test. Version 0.4 has another name for the 95 % time.
 const TIMES: [FigureName; 6] = [
     (MILLISECONDS, Mean, "avg"),
     (MILLISECONDS, Lowest, "min"),
@@ -88,18 +89,18 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
 }
 
-/// `16KiB`, and of 0.4 `16Kb`.
+/// Parses `16KiB`, or `16Kb` of 0.4.
 fn block_bytes(words: &str) -> Option<u64> {
     parts::binary_bytes(&words.replace('b', "B"))
 }
 
-/// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
+/// Parses `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
 fn direction(test: &str) -> Option<Direction> {
     let words = [("r/w", Direction::Mix), ("write", Direction::Write), ("read", Direction::Read)];
     words.into_iter().find(|(word, _)| test.contains(word)).map(|(_, direction)| direction)
 }
 
-/// The rate of all that was moved: `5.2007M`.
+/// Parses the total rate: `5.2007M`.
 fn total_rate(rate: &str) -> Option<PrintedFigure> {
     let printed = rate.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let prefix = &rate[printed.len()..];
@@ -107,7 +108,7 @@ fn total_rate(rate: &str) -> Option<PrintedFigure> {
     units::figure(Quantity::Rate, Mean, printed, &format!("{prefix}b/sec"), factor)
 }
 
-/// Figures by their names, behind the rate of 0.4 and its requests; rates of nothing are none.
+/// Returns figures by their names, after the rate of 0.4 and its requests. Rates of 0 are ignored.
 fn figures(input: &Input<'_>, names: &[FigureName], rate: Option<PrintedFigure>) -> Vec<PrintedFigure> {
     let value = |name: &str| {
         let words = input.value(name)?;
@@ -150,16 +151,21 @@ mod tests {
         assert_figure(figure(all, Quantity::Duration, Sum, None), "10.0214", "s", 10.0214e9);
     }
 
-    /// What 0.4 prints; the test and the line of the amounts differ.
+    /// Returns the output of 0.4. The test and the line of the amounts vary.
     fn text_of_old(test: &str, amounts: &str) -> String {
         format!(
-            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nRunning the test with following options:\n\
-             Number of threads: 8\n\nExtra file open flags: 0\n128 files, 16Mb each\n2Gb total file size\nBlock size 16Kb\n\
+            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\n\
+             Running the test with following options:\n\
+             Number of threads: 8\n\nExtra file open flags: 0\n128 files, 16Mb each\n2Gb total file size\n\
+             Block size 16Kb\n\
              Read/Write ratio for combined random IO test: 1.50\nUsing synchronous I/O mode\nDoing {test} test\n\
-             Threads started!\nDone.\n\nOperations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total\n{amounts}\n  \
-             1920.25 Requests/sec executed\n\nTest execution summary:\n    total time:                          5.2077s\n    \
+             Threads started!\nDone.\n\nOperations performed:  6000 Read, 4000 Write, 12800 Other = 22800 \
+             Total\n{amounts}\n  \
+             1920.25 Requests/sec executed\n\n\
+             Test execution summary:\n    total time:                          5.2077s\n    \
              total number of events:              10000\n    per-request statistics:\n         \
-             min:                                  0.02ms\n         avg:                                  2.12ms\n         \
+             min:                                  0.02ms\n         avg:                                  \
+             2.12ms\n         \
              max:                                 97.50ms\n         approx.  95 percentile:               9.25ms\n"
         )
     }

@@ -1,9 +1,10 @@
-//! Printed characters made into figures and series.
+//! Conversion of printed characters to figures and series.
 //!
-//! The model: a `ToolUnit` knows its name, its quantity and how many base units it is; together with printed characters
-//! it makes a figure. Characters that are no number make none, and of a negative number or an endless one the figure is such that the
-//! `Importer` refuses it by its name; so a damaged file can lose figures but never yields a wrong one. Where a file names no unit, the
-//! tool's manual does.
+//! The model: a `ToolUnit` has a name, a quantity and a factor to the base unit. Together with printed
+//! characters it results in a figure. Characters that are not a number yield no figure. For a negative
+//! or infinite number, the `Importer` refuses the figure by its name. So a damaged file can lose
+//! figures but never yields a wrong one. If a file does not name a unit, it comes from the tool's
+//! manual.
 
 use super::parts::{decimal, notice, number};
 use super::room;
@@ -13,48 +14,49 @@ use kurabe_core::imported::{
 };
 use kurabe_core::{Text, record::Notice, text};
 
-/// A unit in which a tool prints.
+/// A unit in a tool's output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ToolUnit {
-    /// As printed.
+    /// Name as printed.
     pub(super) name: &'static str,
-    /// What it measures.
+    /// Measured quantity.
     pub(super) quantity: Quantity,
-    /// Base units in one of it.
+    /// Factor to the base unit.
     base: f64,
-    /// What may stand behind the digits.
+    /// Suffixes of the digits.
     scale: SuffixScale,
 }
 
-/// Letters that a tool puts behind the digits.
+/// Letters that a tool prints after the digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SuffixScale {
     /// None.
     Plain,
     /// `K`, `M`, … are powers of 1024.
     Powers,
-    /// `ns`, `us`, `ms`, `s`; none are nanoseconds.
+    /// `ns`, `us`, `ms`, `s`; without a suffix, the unit is ns.
     Times,
-    /// `k`, `M`, `G`, `T` are powers of 1024 bytes, whatever the unit's own base; the point may be a comma, and `%` follows.
+    /// `k`, `M`, `G`, `T` are powers of 1024 bytes, regardless of the unit's base. The decimal
+    /// separator can be a comma, and `%` can follow.
     ForPeople,
 }
 
-/// A unit whose numbers are digits alone.
+/// Returns a unit whose numbers are only digits.
 pub(super) const fn unit(name: &'static str, quantity: Quantity, base: f64) -> ToolUnit {
     ToolUnit { name, quantity, base, scale: SuffixScale::Plain }
 }
 
-/// A unit whose numbers may end in `K`, `M`, … for powers of 1024.
+/// Returns a unit whose numbers can end in `K`, `M`, … for powers of 1024.
 pub(super) const fn unit_of_powers(name: &'static str, quantity: Quantity) -> ToolUnit {
     ToolUnit { name, quantity, base: 1.0, scale: SuffixScale::Powers }
 }
 
-/// A unit whose numbers may be printed for people: `1.5M`, `12,5`, `3.0%`.
+/// Returns a unit whose numbers can be human-readable: `1.5M`, `12,5`, `3.0%`.
 pub(super) const fn unit_for_people(name: &'static str, quantity: Quantity, base: f64) -> ToolUnit {
     ToolUnit { name, quantity, base, scale: SuffixScale::ForPeople }
 }
 
-/// Latencies that end in `ns`, `us`, `ms` or `s`, or are nanoseconds.
+/// Latencies that end in `ns`, `us`, `ms` or `s`. The default is ns.
 pub(super) const TIMES: ToolUnit =
     ToolUnit { name: "", quantity: Quantity::Latency, base: 1.0, scale: SuffixScale::Times };
 
@@ -75,7 +77,7 @@ pub(super) const COUNT: ToolUnit = unit("", Quantity::Count, 1.0);
 pub(super) const PERCENT: ToolUnit = unit("%", Quantity::Share, 0.01);
 
 impl ToolUnit {
-    /// A figure; `None` if there are no characters, or they are no number that can be a figure.
+    /// Returns a figure. `None` without characters, or if they are not a number that can be a figure.
     pub(super) fn figure<'p>(
         &self,
         statistic: Statistic,
@@ -94,7 +96,7 @@ impl ToolUnit {
         figure_of_value(self.quantity, statistic, value, printed, name)
     }
 
-    /// A figure of something that quantity and statistic do not tell.
+    /// Returns a figure for a span that quantity and statistic do not determine.
     pub(super) fn figure_of<'p>(
         &self,
         of: FigureOf,
@@ -104,7 +106,7 @@ impl ToolUnit {
         Some(PrintedFigure { of: Some(of), ..self.figure(statistic, printed)? })
     }
 
-    /// The value in base units.
+    /// Returns the value in base units.
     pub(super) fn value(&self, printed: &str) -> Option<f64> {
         let printed = printed.trim();
         let (digits, letters) =
@@ -135,7 +137,7 @@ impl ToolUnit {
     }
 }
 
-/// The value of a number that nothing comes to: one with a minus, or one that is endless in base units.
+/// Returns the value of an invalid number: a negative one, or one that is infinite in base units.
 fn impossible(printed: &str) -> Option<f64> {
     let digits = printed.strip_prefix('-').unwrap_or(printed);
     let value = digits.parse::<f64>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -147,20 +149,21 @@ fn impossible(printed: &str) -> Option<f64> {
     }
 }
 
-/// The power of a base that a unit is, among the names of its powers from 0 on, each one word or several.
+/// Returns the power of a base for a unit. `names` are the names of the powers from 0 on, each with one
+/// word or several.
 pub(super) fn power(base: f64, names: &[&str], name: &str) -> Option<f64> {
     let power = names.iter().position(|words| words.split(' ').any(|word| word == name))?;
     Some(base.powi(i32::try_from(power).ok()?))
 }
 
-/// A latency with the unit behind it: `7278us`, `123ms`, `101s`.
+/// Parses a latency with its unit: `7278us`, `123ms`, `101s`.
 pub(super) fn time_with_unit(statistic: Statistic, words: &str) -> Option<PrintedFigure> {
     let digits = words.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let units = [NANOSECONDS, MICROSECONDS, MILLISECONDS, SECONDS];
     units.iter().find(|unit| unit.name == &words[digits.len()..])?.figure(statistic, digits)
 }
 
-/// A figure of this value in base units; `None` if it is no number.
+/// Returns a figure with this value in base units. `None` if it is not a number.
 pub(super) fn figure_of_value(
     quantity: Quantity,
     statistic: Statistic,
@@ -168,7 +171,7 @@ pub(super) fn figure_of_value(
     printed: &str,
     unit: &str,
 ) -> Option<PrintedFigure> {
-    // Short texts take 32 bytes each, too.
+    // Short texts also take 32 bytes each.
     let bytes = size_of::<PrintedFigure>() + 64 + printed.len();
     (!value.is_nan() && room::take_figure(bytes)).then(|| PrintedFigure {
         quantity,
@@ -181,7 +184,7 @@ pub(super) fn figure_of_value(
     })
 }
 
-/// A figure in a unit that the line names; `factor` leads from it to the base unit.
+/// Returns a figure in a unit that the line names. `factor` converts it to the base unit.
 pub(super) fn figure(
     quantity: Quantity,
     statistic: Statistic,
@@ -192,19 +195,19 @@ pub(super) fn figure(
     figure_of_value(quantity, statistic, number(printed)? * factor, printed, unit)
 }
 
-/// A figure whose unit is not what was printed.
+/// Returns a figure whose unit differs from the printed one.
 pub(super) fn corrected(figure: PrintedFigure, correction: Correction) -> PrintedFigure {
     PrintedFigure { correction: Some(Box::new(correction)), ..figure }
 }
 
-/// The correction of a decimal unit of bytes that means a binary one, such as `MiB/s`.
+/// Returns the correction for a decimal byte unit that means a binary one, such as `MiB/s`.
 pub(super) fn binary(unit: &str, reason: Text) -> Correction {
     let power = ["Ki", "Mi", "Gi", "Ti", "Pi"].iter().position(|prefix| unit.starts_with(prefix));
     let power = power.map_or(0, |place| place as i32 + 1);
     Correction { factor: 1024_f64.powi(power) / 1000_f64.powi(power), unit: unit.to_owned(), reason }
 }
 
-/// The remark on a tool that prints MiB/s under another name.
+/// Returns the notice on a tool that prints MiB/s under another name.
 pub(super) fn prints_mebibytes(tool: &str, unit: &str) -> Notice {
     notice(text!(
         "{tool} prints MiB/s as {unit}; its rates are multiplied by 1.048576",
@@ -235,7 +238,7 @@ pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
     };
 }
 
-/// A number that is more than nothing.
+/// Returns whether a number is above zero.
 pub(super) fn positive(printed: &str) -> bool {
     number(printed).is_some_and(|value| value > 0.0)
 }
@@ -243,7 +246,7 @@ pub(super) fn positive(printed: &str) -> bool {
 /// A figure by the name under which a tool prints it.
 pub(super) type FigureName = (ToolUnit, Statistic, &'static str);
 
-/// The figures of a table of names, as far as they were printed under those.
+/// Returns the printed figures of a table of names.
 pub(super) fn figures<'p>(
     table: &[FigureName],
     printed: impl Fn(&str) -> Option<&'p str>,
@@ -251,14 +254,14 @@ pub(super) fn figures<'p>(
     table.iter().filter_map(|(unit, statistic, name)| unit.figure(*statistic, printed(name))).collect()
 }
 
-/// A printed statistic of several: word and characters.
+/// A printed statistic: statistic and characters.
 pub(super) type Named<'a> = (Statistic, Option<&'a str>);
 
-/// The statistics in which tools print a spread.
+/// Statistics in which tools print a spread.
 pub(super) const SPREAD: [Statistic; 4] =
     [Statistic::Mean, Statistic::Lowest, Statistic::Highest, Statistic::StandardDeviation];
 
-/// The figures of one thing in several statistics.
+/// Returns the figures of one quantity in several statistics.
 pub(super) fn figures_of<'a>(
     unit: ToolUnit,
     of: FigureOf,
@@ -267,7 +270,7 @@ pub(super) fn figures_of<'a>(
     named.into_iter().filter_map(move |(statistic, printed)| unit.figure_of(of.clone(), statistic, printed))
 }
 
-/// A series; `None` without points.
+/// Returns a series. `None` without points.
 pub(super) fn series(
     quantity: Quantity,
     name: &str,
@@ -280,17 +283,17 @@ pub(super) fn series(
     (!points.is_empty() && has_room).then_some(PrintedSeries { quantity, name, unit_printed, axis, points })
 }
 
-/// What the figures of `add_intervals` are.
+/// Returns the description of the figures of `add_intervals`.
 pub(super) fn of_intervals() -> Text {
     text!(
-        "the tool prints one report per interval and no figure of the whole: the figures here are the median (of an even \
-         number the lower middle one), the highest and the lowest interval",
+        "the tool prints one report per interval and no overall figure: the figures here are the median \
+         (the lower of the two middle values for an even number), the highest and the lowest interval",
         "このツールは区間ごとに報告し、全体の値は出しません。ここの数値は区間の中央値(偶数個のときは中央の低い方)、最大、最小です"
     )
 }
 
-/// Adds what a tool printed again and again: a series, whose axis begins at 0, and its median, highest and lowest
-/// point as figures. Characters that are no number are a gap.
+/// Adds periodically printed values: a series, whose axis begins at 0, and its median, maximum and
+/// minimum as figures. Characters that are not a number are a gap.
 pub(super) fn add_intervals(
     imported: &mut ImportedCell,
     unit: ToolUnit,
@@ -320,13 +323,14 @@ pub(super) mod test {
     use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
     use kurabe_core::record::Cell;
 
-    /// A fixture's bytes.
+    /// Returns a fixture's bytes.
     pub(crate) fn fixture(name: &str) -> Vec<u8> {
         let path = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// A fixture, imported. Every printed number must occur in the file, every cell must have a figure.
+    /// Imports a fixture. Every printed number must occur in the file, and every cell must have a
+    /// figure.
     pub(crate) fn imported(name: &str) -> Vec<ImportedRun> {
         let bytes = fixture(name);
         let runs = import(name, &bytes).unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -342,17 +346,17 @@ pub(super) mod test {
         runs
     }
 
-    /// What was printed of a cell.
+    /// Returns the printed part of a cell.
     pub(crate) fn of(cell: &Cell) -> &ImportedCell {
         cell.imported.as_ref().expect("an imported cell")
     }
 
-    /// Label and direction word of a cell.
+    /// Returns label and direction word of a cell.
     pub(crate) fn name(cell: &Cell) -> String {
         format!("{} {}", cell.label, cell.part).trim().to_owned()
     }
 
-    /// The cell of a label alone, or of a label and a direction word: `vda read`.
+    /// Returns the cell of a label, or of a label and a direction word: `vda read`.
     pub(crate) fn find<'a>(run: &'a ImportedRun, label: &str) -> &'a Cell {
         run.cells
             .iter()
@@ -360,7 +364,7 @@ pub(super) mod test {
             .unwrap_or_else(|| panic!("no {label} in {:?}", run.cells.iter().map(name).collect::<Vec<_>>()))
     }
 
-    /// The figure of a kind, as printed, with its value.
+    /// Returns the figure of a kind, as printed, with its value.
     pub(crate) fn figure<'a>(
         cell: &'a Cell,
         quantity: Quantity,
@@ -375,7 +379,8 @@ pub(super) mod test {
             .unwrap_or_else(|| panic!("no {quantity:?} {statistic:?} {of_what:?} in {:#?}", of(cell).figures))
     }
 
-    /// Asserts printed characters, unit and value; the value may differ by the rounding of one multiplication.
+    /// Asserts printed characters, unit and value. The value can differ by the rounding of one
+    /// multiplication.
     pub(crate) fn assert_figure(figure: &PrintedFigure, printed: &str, unit: &str, value: f64) {
         assert_eq!((figure.printed.as_str(), figure.unit_printed.as_str()), (printed, unit));
         assert!((figure.value - value).abs() <= value * 4.0 * f64::EPSILON, "{figure:?} is not {value}");

@@ -1,8 +1,9 @@
-//! The JSON of Yet-Another-Bench-Script (`yabs.sh -w`, `-j`).
+//! JSON of Yet-Another-Bench-Script (`yabs.sh -w`, `-j`).
 //!
-//! The model: an entry of `fio` is one mix of half reads and half writes of a block size, and each direction is a cell. YABS runs
-//! fio's `randrw` with direct I/O, depth 64 and 2 jobs, which its JSON does not print. `KBps` are fio's KiB/s, as the operations times
-//! the block show. What it measures of network and processor is not read. Source: yabs.sh of masonr/yet-another-bench-script.
+//! The model: an entry of `fio` is one mix of half reads and half writes with a block size, and each
+//! direction is a cell. YABS runs fio's `randrw` with direct I/O, depth 64 and 2 jobs, which its JSON
+//! does not contain. `KBps` are fio's KiB/s, as operations times block size show. Results for network
+//! and CPU are ignored. Source: yabs.sh of masonr/yet-another-bench-script.
 
 use super::json_tree::{Json, documents};
 use super::kit::*;
@@ -46,7 +47,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(runs)
 }
 
-/// The cells of an entry.
+/// Returns the cells of an entry.
 fn cells(entry: &Json) -> Vec<Cell> {
     let block_bytes = entry.text_of("bs").and_then(|size| crate::fio_values::size_bytes(size, 1024));
     let cell_of = |(direction, rate, iops): (Direction, &str, &str)| {
@@ -70,7 +71,7 @@ fn cells(entry: &Json) -> Vec<Cell> {
     DIRECTIONS.into_iter().filter(|_| is_known(entry)).filter_map(cell_of).collect()
 }
 
-/// `20230423-134114` in ISO 8601.
+/// Converts `20230423-134114` to ISO 8601.
 fn date(words: &str) -> Option<String> {
     let (date, time) = words.split_once('-').filter(|(date, time)| digits(date) && digits(time))?;
     let part = |words: &str, from: usize, to: usize| words.get(from..to).map(str::to_owned);

@@ -1,10 +1,11 @@
 //! OpenZFS's `zpool iostat`: text with `-v`, `-l`, `-q`, `-p`, `-T`, and scripted (`-H`).
 //!
-//! The model: two lines of header name the columns, the upper one the groups; a row is a pool or, behind spaces, a
-//! part of one. `K`, `M`, … are powers of 1024, latencies carry their unit or are ns with `-p`, `-` is nothing.
-//! Scripted output has no header and no spaces before names: its columns are known by their number alone, and parts of
-//! pools cannot be told from pools. Latencies (`-l`) are averages of the interval. Queues (`-q`) are counts at its end.
-//! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
+//! The model: two header lines name the columns, the upper one the groups. A row is a pool or, if
+//! indented, a part of one. `K`, `M`, … are powers of 1024. Latencies include their unit, or are in ns
+//! with `-p`. `-` is an absent value. Scripted output has no header and no indentation: its columns are
+//! identified only by their number, and parts of pools cannot be distinguished from pools. Latencies
+//! (`-l`) are averages of the interval. Queues (`-q`) are counts at its end. Reports, and the data that
+//! they skip: see `reports`. Source: zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
@@ -13,12 +14,12 @@ const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
 const OPERATIONS: ToolUnit = units::unit_of_powers("1/s", Quantity::Iops);
 const BANDWIDTH: ToolUnit = units::unit_of_powers("B/s", Quantity::Rate);
-/// Levels of devices in a pool: mirror, replacing, spare, disk.
+/// Maximum number of levels in a pool: mirror, replacing, spare, disk.
 const LEVELS_MOST: usize = 8;
 const CAPACITY: ToolUnit = units::unit_of_powers("B", Quantity::Bytes);
 const QUEUED: ToolUnit = units::unit_of_powers("", Quantity::QueueLength);
 
-/// The groups of the upper header line: name, lower names with their directions, unit.
+/// Groups of the upper header line: name, lower names with their directions, unit.
 type HeaderGroup = (&'static str, &'static [(&'static str, Option<Direction>)], ToolUnit);
 
 const PAIR: &[(&str, Option<Direction>)] = &[("read", READ), ("write", WRITE)];
@@ -44,7 +45,7 @@ const GROUPS: [HeaderGroup; 17] = [
 
 const RULES: ReportRules = ReportRules { first: First::SinceBoot, may_omit_idle: false };
 
-/// Columns of groups in their order; `None` if a group is unknown.
+/// Returns the columns of groups in their order. `None` if a group is unknown.
 fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
     let mut columns = Vec::new();
     for name in groups {
@@ -75,7 +76,8 @@ fn is_top(line: &str) -> bool {
     top(line).is_some()
 }
 
-/// The groups of the upper header line. A shell's prompt and command may be before them on the same line.
+/// Returns the groups of the upper header line. A shell prompt and command can precede them on the same
+/// line.
 fn top(line: &str) -> Option<&str> {
     let groups = &line[line.find("capacity")?..];
     groups.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]).then_some(groups)
@@ -86,7 +88,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find_map(|(number, line)| Some((number, top(line)?))) else {
         return without_line("capacity operations bandwidth");
     };
-    // Scripts of `-c` add columns behind the known ones, without a group.
+    // Scripts of `-c` add columns after the known ones, without a group.
     let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {
         let what =
             text!("one of these groups of columns is unknown", "この列グループに知らないものがあります");
@@ -96,7 +98,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut path: Vec<String> = Vec::new();
     let mut after_header = false;
     let blanks = |line: &str| line.len() - line.trim_start().len();
-    // A text that was quoted may stand further in as a whole.
+    // A quoted text can be indented as a whole.
     let mut margin = 0;
     for (number, line) in input.lines() {
         if let Some(time) = stamp(line) {
@@ -122,7 +124,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         if fields.len() < columns.len() {
             return Err(parts::miscounted(input, number).into());
         }
-        // Pools are made of few levels; more of them are damage.
+        // Pools have few levels. More of them indicate damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
         add(&mut reports, &path.join("/"), &fields);
@@ -144,7 +146,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>) -> 
     run
 }
 
-/// Adds a row; the first device of a report, seen again, begins the next.
+/// Adds a row. If the first device of a report occurs again, it begins the next report.
 fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: &[&str]) {
     let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| &*row.device == device);
     if reports.last().is_none_or(again) {
@@ -153,14 +155,13 @@ fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: &[&str]) {
     reports::add_row(reports, device, fields.iter().copied());
 }
 
-/// A line of `-T d` or `-T u`.
+/// Parses a line of `-T d` or `-T u`.
 fn stamp(line: &str) -> Option<String> {
     let line = line.trim();
     let epoch = line.len() >= 9 && digits(line);
     if epoch { line.parse().ok().and_then(dates::from_epoch) } else { dates::from_ctime(line) }
 }
 
-/// Reads scripted output.
 fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let not_mine = |line: usize| {
         not_mine(text!(
@@ -190,7 +191,8 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
         add(&mut reports, name, numbers);
     }
     let Some(count) = count else { return not_mine(1) };
-    // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1; `-q` in 0.7 adds 10 too, but no times.
+    // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1. In 0.7, `-q` also adds 10, but
+    // they contain no times.
     let latencies = match count - 6 {
         9 => 9,
         10 if timed => 10,

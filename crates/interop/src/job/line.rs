@@ -1,7 +1,8 @@
 //! fio's command line, as a job file.
 //!
-//! The model: each `--name` begins a section; what stands before the first holds for all, and for the job files that are named. So
-//! a line becomes the text of a job file, which is read as one, and an error shows the word's line in it.
+//! The model: each `--name` begins a section. Options before the first one apply to all sections, and
+//! to the named job files. So a command line becomes the text of a job file, and an error shows the
+//! line of the option in it.
 
 use crate::ExportFormat;
 use crate::export::FioLogKind;
@@ -9,31 +10,31 @@ use crate::job::table::{BARE, BARE_WORDS, FioOptionKind, FioOptions, group_of, p
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown::shell_word, text};
 
-/// What a command line says, beside its jobs.
+/// Contents of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FioLine {
-    /// What its jobs are called.
+    /// Name of the jobs together.
     pub name: String,
-    /// Its jobs as a job file.
+    /// The jobs as a job file.
     pub source: String,
-    /// What its sections are that are to be done; all if none.
+    /// Names of the sections to run; all if empty.
     pub sections: Vec<String>,
-    /// Whether jobs are read and not done.
+    /// Whether jobs are only parsed.
     pub parse_only: bool,
-    /// In which of fio's layouts results are to be written, if in one.
+    /// fio layout of the results, if one is requested.
     pub results_as: Option<ExportFormat>,
-    /// The file for results.
+    /// File for the results.
     pub output: Option<OutputPath>,
-    /// Whether nothing may be written.
+    /// Whether writing is prohibited.
     pub is_read_only: bool,
-    /// Words that were taken and change nothing here, each with its reason.
+    /// Accepted options without an effect, each with the reason.
     pub idle: Vec<(String, &'static Text)>,
 }
 
-/// Reads the words of a command line behind `fio`.
+/// Parses the arguments of a command line after `fio`.
 ///
 /// # Errors
-/// When a word is not one of fio's, lacks its value, or cannot be done.
+/// If an argument is not one of fio's, lacks its value, or is not supported.
 pub fn read_fio_line(words: &[String]) -> Result<FioLine> {
     let mut line = FioLine::default();
     let (mut global, mut files, mut jobs) = (String::new(), String::new(), String::new());
@@ -51,11 +52,12 @@ pub fn read_fio_line(words: &[String]) -> Result<FioLine> {
         };
         let plain = plain_name(name);
         let Some(group) = group_of(plain) else { return Err(unknown(word)) };
-        // In a job file a log without a name has that of its job; on the line fio asks for one.
+        // In a job file, a log without a name is named after its job. On the command line, fio requires
+        // a name.
         let is_log = FioLogKind::ALL.iter().any(|(_, option, _)| *option == plain);
         let takes_value = !BARE.contains(&plain) && !BARE_WORDS.contains(&plain);
         let value = match value {
-            // fio takes the next word, and calls the log by it, even if it is another option.
+            // fio takes the next argument as the name of the log, even if it is another option.
             None if is_log && words.peek().is_none_or(|next| next.starts_with('-')) => {
                 return Err(lacks_value(name));
             }
@@ -89,7 +91,7 @@ pub fn read_fio_line(words: &[String]) -> Result<FioLine> {
 }
 
 impl FioLine {
-    /// Takes a word that is of the line and of no job.
+    /// Takes an argument that belongs to the command line and not to a job.
     fn take(&mut self, group: &'static FioOptions, name: &str, value: Option<String>) -> Result<()> {
         match (group.kind, name) {
             (FioOptionKind::Refused, _) => return Err(refused(group, &format!("--{name}"))),
@@ -115,10 +117,10 @@ impl FioLine {
     }
 }
 
-/// The error of an option that cannot be done, with its reason.
+/// Creates the error for an unsupported option, with the reason.
 pub(super) fn refused(group: &FioOptions, name: &str) -> Error {
-    let error =
-        ErrorKind::Unsupported.error(text!("`{name}` is not done here", "`{name}` には対応していません"));
+    let error = ErrorKind::Unsupported
+        .error(text!("`{name}` is not supported here", "`{name}` には対応していません"));
     match &group.why {
         Some(why) => error.remedy(why.clone()),
         None => error,
@@ -142,7 +144,7 @@ fn no_format(format: &str) -> Error {
     ErrorKind::Unsupported
         .error(text!("results are not written as `{format}`", "結果を `{format}` 形式では書き出せません"))
         .remedy(text!(
-            "json, json+ and terse are there, in fio's layout",
+            "use json, json+ or terse, in fio's layout",
             "fio と同じ形の json、json+、terse が使えます"
         ))
 }
@@ -155,8 +157,10 @@ fn lacks_value(name: &str) -> Error {
 
 fn no_jobs(has_options: bool) -> Error {
     let what = match has_options {
-        true => text!("the line has options and no job", "オプションはありますが、ジョブがありません"),
-        false => text!("there is no job", "ジョブがありません"),
+        true => {
+            text!("the command line has options but no job", "オプションはありますが、ジョブがありません")
+        }
+        false => text!("no job is given", "ジョブがありません"),
     };
     ErrorKind::Usage.error(what).remedy(text!(
         "name a job before its options, or a job file",

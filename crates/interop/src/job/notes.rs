@@ -1,12 +1,12 @@
-//! What is done otherwise than fio does it.
+//! Notes on differences from fio.
 
 use kurabe_core::{Text, text};
 
-/// What is done otherwise than fio does it, and what changes nothing here, each once.
+/// Differences from fio, and options without an effect, each once.
 #[derive(Clone, Default)]
 pub(super) struct Notes {
     texts: Vec<Text>,
-    /// Options that change nothing, by the reason.
+    /// Options without an effect, by the reason.
     idle: Vec<(&'static Text, Vec<String>)>,
 }
 

@@ -1,4 +1,4 @@
-//! The values of a section's options.
+//! Values of a section's options.
 
 use crate::fio_values::{size_bytes, time_ns};
 use crate::job::line::refused;
@@ -10,10 +10,10 @@ use kurabe_core::{Error, Place, Result, Text, closest, text};
 use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
-/// Sizes and counts of which 0 is fio's default: the whole device or file, and no limit.
+/// Sizes and counts for which 0 is fio's default: the whole device or file, and no limit.
 const ZERO_IS_DEFAULT: [&str; 5] = ["size", "io_size", "filesize", "number_ios", "zonerange"];
 
-/// The options of a section.
+/// Options of a section.
 pub(super) struct OptionReader<'s> {
     pub(super) name: &'s str,
     origin: &'s Rc<JobText>,
@@ -23,7 +23,7 @@ pub(super) struct OptionReader<'s> {
 }
 
 impl<'s> OptionReader<'s> {
-    /// The reader of a section, all of whose options are taken.
+    /// Returns the reader of a section, if all of its options are accepted.
     pub(super) fn of(section: &'s JobSection) -> Result<Self> {
         let JobSection { name, origin, range, options } = section;
         let mut reader = Self { name, origin, section: range, options, kb_base: 1024 };
@@ -39,7 +39,7 @@ impl<'s> OptionReader<'s> {
     fn check(&self, option: &Written) -> Result<()> {
         let name = option.name.as_str();
         if let Some(group) = group_of(name).filter(|group| !group.of_line) {
-            // Who turns off what is not there gets what he wants.
+            // Disabling an unsupported feature has the intended effect.
             let is_off = matches!(option.value.as_deref(), Some("0" | "none"));
             return match group.kind == FioOptionKind::Refused && !is_off {
                 true => Err(refused(group, name).at(option.origin.place(&option.range))),
@@ -50,19 +50,19 @@ impl<'s> OptionReader<'s> {
             fio_options().iter().flat_map(|group| &group.names).map(String::as_str).collect();
         let remedy = match closest(name, &names) {
             Some(nearest) => text!(
-                "did you mean `{nearest}`? Otherwise take it out if the figures do not depend on it",
+                "did you mean `{nearest}`? Otherwise, remove it if the figures do not depend on it",
                 "`{nearest}` ではありませんか。違う場合、結果に影響しないなら消してください"
             ),
             None => text!(
-                "take it out if the figures do not depend on it; a profile in TOML may say what is meant (docs/profiles.md)",
+                "remove it if the figures do not depend on it, or express it in a TOML profile (docs/profiles.md)",
                 "結果に影響しないなら消してください。TOML のプロファイルで書けることもあります(docs/profiles.md)"
             ),
         };
-        let what = text!("kurabe does not understand `{name}`", "`{name}` は解釈できません");
+        let what = text!("kurabe does not support the option `{name}`", "`{name}` は解釈できません");
         Err(option.origin.error(&option.range, what).remedy(remedy))
     }
 
-    /// Options that are taken and change nothing, with the reason.
+    /// Returns the accepted options without an effect, with the reason.
     pub(super) fn idle(&self) -> impl Iterator<Item = (&'s str, &'static Text)> + '_ {
         self.options.iter().filter_map(|option| {
             let group = group_of(&option.name).filter(|group| group.kind == FioOptionKind::Idle)?;
@@ -70,24 +70,24 @@ impl<'s> OptionReader<'s> {
         })
     }
 
-    /// The last writing of an option, unless it gives the value that fio has without it.
+    /// Returns the last occurrence of an option, unless its value is fio's default.
     fn written(&self, name: &str) -> Option<&'s Written> {
         let last = self.options.iter().rev().find(|option| option.name == name)?;
         let is_zero = || last.value.as_deref().and_then(|value| size_bytes(value, self.kb_base)) == Some(0);
         Some(last).filter(|_| !(ZERO_IS_DEFAULT.contains(&name) && is_zero()))
     }
 
-    /// Whether an option is there.
+    /// Returns whether an option exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.written(name).is_some()
     }
 
-    /// Whether it has a value.
+    /// Returns whether an option has a value.
     pub(super) fn has_value(&self, name: &str) -> bool {
         self.written(name).is_some_and(|option| option.value.is_some())
     }
 
-    /// An error at an option, or at the section if it has none such.
+    /// Creates an error at an option, or at the section if it does not have the option.
     pub(super) fn error(&self, name: &str, what: Text) -> Error {
         match self.written(name) {
             Some(option) => option.origin.error(&option.range, what),
@@ -95,40 +95,40 @@ impl<'s> OptionReader<'s> {
         }
     }
 
-    /// Where the section is written.
+    /// Returns the place of the section.
     pub(super) fn place(&self) -> Place {
         self.origin.place(self.section)
     }
 
-    /// The error at the section.
+    /// Creates an error at the section.
     pub(super) fn section_error(&self, what: Text) -> Error {
         self.origin.error(self.section, what)
     }
 
-    /// The error of a value that cannot be done.
+    /// Creates the error for an unsupported value.
     pub(super) fn wrong(&self, name: &str) -> Error {
         let value = self.written(name).and_then(|option| option.value.as_deref()).unwrap_or("");
-        self.error(name, text!("kurabe cannot do `{name}={value}`", "`{name}={value}` は行えません"))
+        self.error(name, text!("kurabe does not support `{name}={value}`", "`{name}={value}` は行えません"))
     }
 
-    /// What the value of an option comes to; refuses one that cannot be done, with what would do.
+    /// Returns the parsed value of an option. Refuses an unsupported one with a remedy.
     pub(super) fn taken<T>(&self, value: Option<T>, name: &str, remedy: Text) -> Result<T> {
         value.ok_or_else(|| self.wrong(name).remedy(remedy))
     }
 
-    /// Refuses the value of an option unless it can be done, with what would do.
+    /// Refuses the value of an option unless it is supported, with a remedy.
     pub(super) fn require(&self, can_be_done: bool, name: &str, remedy: Text) -> Result<()> {
         self.taken(can_be_done.then_some(()), name, remedy)
     }
 
-    /// What a word stands for that is one of a few; the first is that of an option that is not there.
+    /// Returns the value for one of a few words. The first choice is the default.
     pub(super) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)], remedy: Text) -> Result<T> {
         let word = self.word(name)?.unwrap_or(choices[0].0);
         let choice = choices.iter().find(|(choice, _)| *choice == word);
         self.taken(choice.map(|(_, value)| *value), name, remedy)
     }
 
-    /// The words of an option.
+    /// Returns the value of an option as text.
     pub(super) fn word(&self, name: &str) -> Result<Option<&'s str>> {
         let Some(option) = self.written(name) else { return Ok(None) };
         match option.value.as_deref() {
@@ -147,24 +147,25 @@ impl<'s> OptionReader<'s> {
     ) -> Result<Option<T>> {
         let Some(word) = self.word(name)? else { return Ok(None) };
         parse(word).map(Some).ok_or_else(|| {
-            let what = text!("`{word}` is no value of `{name}`", "`{word}` は `{name}` の値ではありません");
+            let what =
+                text!("`{word}` is not a value of `{name}`", "`{word}` は `{name}` の値ではありません");
             self.error(name, what).remedy(remedy)
         })
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub(super) fn number(&self, name: &str, limits: RangeInclusive<u64>) -> Result<Option<u64>> {
         let (low, high) = (limits.start(), limits.end());
         let remedy = text!("a whole number from {low} to {high}", "{low} から {high} までの整数です");
         self.parsed(name, remedy, |word| word.parse().ok().filter(|number| limits.contains(number)))
     }
 
-    /// How many jobs the section is.
+    /// Number of jobs in this section (`numjobs`).
     pub(super) fn jobs(&self) -> Result<u64> {
         Ok(self.number("numjobs", 1..=u64::from(MOST_THREADS))?.unwrap_or(1))
     }
 
-    /// On or off; some are on without a value.
+    /// Returns a flag. Some are on without a value.
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         match self.written(name).map(|option| option.value.as_deref()) {
             None => Ok(false),
@@ -173,8 +174,8 @@ impl<'s> OptionReader<'s> {
         }
     }
 
-    /// The part of an option's words that is for a direction: `READS,WRITES,TRIMS`, of which what is left out is as the one before it. For a
-    /// mix the reads' and the writes', which may be the same.
+    /// Returns the part of an option for a direction. In `READS,WRITES,TRIMS`, a missing part is the
+    /// same as the one before it. For a mix, reads and writes must be the same.
     pub(super) fn of_direction(&self, name: &str, direction: Direction) -> Result<Option<[&'s str; 2]>> {
         let Some(words) = self.word(name)? else { return Ok(None) };
         let mut parts = words.split(',').map(str::trim);
@@ -182,7 +183,7 @@ impl<'s> OptionReader<'s> {
         let writes = parts.next().unwrap_or(reads);
         let discards = self.word("rw")?.is_some_and(|rw| rw.contains("trim"));
         let remedy = text!(
-            "one value, which is that of writes and trims",
+            "a single value for both writes and trims",
             "書き込みと trim に共通の値を 1 つ書いてください"
         );
         self.require(!discards || parts.next().is_none_or(|trims| trims == writes), name, remedy)?;
@@ -193,17 +194,17 @@ impl<'s> OptionReader<'s> {
         }))
     }
 
-    /// Bytes, as fio writes them.
+    /// Returns a number of bytes in fio's notation.
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>> {
         self.parsed(name, size_remedy(), |word| self.size(word))
     }
 
-    /// A size of fio's.
+    /// Parses a size in fio's notation.
     pub(super) fn size(&self, word: &str) -> Option<u64> {
         size_bytes(word, self.kb_base)
     }
 
-    /// A time in ns; a bare number is microseconds.
+    /// Returns a time in ns. A number without a unit is in microseconds.
     pub(super) fn micros_ns(&self, name: &str) -> Result<Option<u64>> {
         match self.word(name)? {
             Some(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -213,14 +214,14 @@ impl<'s> OptionReader<'s> {
         }
     }
 
-    /// A time in ns; a bare number is seconds.
+    /// Returns a time in ns. A number without a unit is in seconds.
     pub(super) fn time_ns(&self, name: &str) -> Result<Option<u64>> {
         let remedy = text!("a time such as 30, 30s, 500ms, 5m", "30、30s、500ms、5m のように書いてください");
         self.parsed(name, remedy, time_ns)
     }
 }
 
-/// What a size looks like.
+/// Returns the remedy for an invalid size.
 pub(super) fn size_remedy() -> Text {
     text!("a size such as 4k, 1m, 16g", "4k、1m、16g のように書いてください")
 }

@@ -1,4 +1,4 @@
-//! What blocks a section goes to, in which order, and its share beside others.
+//! Order of the blocks of a section, and its share relative to other sections.
 
 use super::notes::Notes;
 use super::options::{OptionReader, size_remedy};
@@ -10,24 +10,25 @@ use kurabe_core::workload::{
 use kurabe_core::{Result, text, words::Keyword};
 use std::ops::RangeInclusive;
 
-/// What stands behind `rw=`: whether at random, and the gap behind each block (`rw=read:GAP`) or the blocks from each place
-/// (`rw=randread:COUNT`).
+/// Value of `rw=`: whether it is random, and the gap after each block (`rw=read:GAP`) or the number of
+/// blocks from each offset (`rw=randread:COUNT`).
 #[derive(Clone, Copy)]
 pub(super) struct RwOrder {
     is_random: bool,
     gap_bytes: i64,
     blocks_in_order: u32,
-    /// What is discarded in the place of writes, or before them.
+    /// Discards instead of writes, or before them.
     pub(super) trims: Option<Trims>,
 }
 
-/// Reads or writes, and their order; the gap behind blocks that kurabe wrote makes one stream of several jobs.
+/// Returns reads or writes, and their order. If kurabe wrote the section, the gap after blocks forms
+/// one stream of several jobs.
 pub(super) fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, RwOrder)> {
     let words = reader.word("rw")?.unwrap_or("read");
     let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
     let refuse = || {
         reader.wrong("rw").remedy(text!(
-            "read, write, trim, rw, trimwrite, the same with rand before them, read:GAP and randread:COUNT",
+            "read, write, trim, rw, trimwrite, each also with the prefix rand, read:GAP and randread:COUNT",
             "read、write、trim、rw、trimwrite、それぞれの頭に rand を付けたもの、read:間隔、randread:個数 が使えます"
         ))
     };
@@ -64,7 +65,7 @@ pub(super) fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Patt
     let (law, parameter) =
         words.split_once(':').map_or((words, None), |(law, parameter)| (law, Some(parameter)));
     let number = |usual: f64| {
-        // A centre behind the number is of fio's, and lies elsewhere here.
+        // fio supports a centre after the number, which kurabe places differently.
         let number = parameter.map_or(Some(usual), |word| word.parse().ok())?;
         Some(number).filter(|number: &f64| number.is_finite() && *number > 0.0)
     };
@@ -86,18 +87,19 @@ pub(super) fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Patt
         "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
     );
     let pattern = reader.taken(pattern, "random_distribution", remedy)?;
-    // What is said of random places is checked, and counts for them alone.
+    // Options of random offsets are checked, but apply only to them.
     Ok(if order.is_random { (pattern, zones) } else { (in_order, Vec::new()) })
 }
 
-/// `zonemode=strided`: so many bytes of each zone, then the next.
+/// Returns `zonemode=strided`: a number of bytes of each zone, then the next.
 fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pattern>> {
     match reader.word("zonemode")?.unwrap_or("none") {
         "none" => return Ok(None),
         "strided" if !order.is_random => {}
         _ => {
             return Err(reader.wrong("zonemode").remedy(text!(
-                "strided is done for reads and writes in order; zones of a target at random are `random_distribution=zoned:…`",
+                "strided works for sequential reads and writes; for random access to zones, use \
+                 `random_distribution=zoned:…`",
                 "strided は順番の読み書きで使えます。ランダムなら `random_distribution=zoned:…` です"
             )));
         }
@@ -110,7 +112,7 @@ fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pat
     Ok(Some(Pattern::Strided { run_bytes: Some(size), gap_bytes }))
 }
 
-/// Blocks of a random order that follow the one before.
+/// Returns the share of blocks in random order that directly follow the previous one.
 pub(super) fn in_order(
     reader: &OptionReader<'_>,
     direction: Direction,
@@ -126,14 +128,14 @@ pub(super) fn in_order(
     })
 }
 
-/// The share of the operations of jobs that run at once; in fio each of `numjobs` has it.
+/// Returns the share of the operations of concurrent jobs. In fio, each of `numjobs` has it.
 pub(super) fn flow(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<Flow>> {
     let weight = reader.number("flow", 0..=1000)?.filter(|weight| *weight > 0);
     let group = reader.number("flow_id", 0..=u64::from(u32::MAX))?.unwrap_or(0) as u32;
     Ok(weight.map(|weight| Flow { weight: u32::try_from(weight * jobs).unwrap_or(u32::MAX), group }))
 }
 
-/// Processors that the job may run on: `0,5,8-15`, or a mask.
+/// Returns the CPUs that the job can use: `0,5,8-15`, or a mask.
 pub(super) fn processors(reader: &OptionReader<'_>) -> Result<Option<Processors>> {
     let remedy = text!("shared or split", "shared か split です");
     let one_each = reader.choice("cpus_allowed_policy", &[("shared", false), ("split", true)], remedy)?;
@@ -156,14 +158,14 @@ pub(super) fn processors(reader: &OptionReader<'_>) -> Result<Option<Processors>
     Ok(listed.or(mask.map(of_mask)).map(|numbers| Processors { numbers, one_each }))
 }
 
-/// `60/10:30/20:8/30:2/40`: percents of the accesses and of the span.
+/// Parses `60/10:30/20:8/30:2/40`: percentages of the accesses and of the span.
 fn zones_of(words: &str) -> Option<Vec<AccessZone>> {
-    // Zones of writes and of trims, which may stand behind a comma, are those of reads.
+    // Zones of writes and of trims, which can follow a comma, are those of reads.
     let parts = words.split(',').next().unwrap_or(words).split(':');
     let mut zones: Vec<AccessZone> = Vec::new();
     for part in parts {
         let (access, span) = part.split_once('/')?;
-        // What is left out is what the zones before have left.
+        // A missing part is the remainder of the zones before it.
         let left = |of: fn(&AccessZone) -> u8| {
             let taken: u32 = zones.iter().map(of).map(u32::from).sum();
             100u32.checked_sub(taken).and_then(|left| u8::try_from(left).ok())
@@ -177,7 +179,7 @@ fn zones_of(words: &str) -> Option<Vec<AccessZone>> {
     Some(zones).filter(|zones| AccessZone::are_whole(zones))
 }
 
-/// What offsets are multiples of, if that is not the smallest block.
+/// Returns the unit of offsets, if it is not the smallest block.
 pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
     let Some(words) = reader.word("ba")? else {
         return Ok(if reader.flag("bs_unaligned")? { Some(512) } else { None });
@@ -187,8 +189,8 @@ pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
     reader.taken(bytes.map(|bytes| Some(bytes as u32)), "ba", size_remedy())
 }
 
-/// The random places that fio goes to: those of blocks of one size, each as likely as any other. Where neither `randrepeat` nor a seed
-/// holds, fio takes numbers of the system's, and kurabe its own.
+/// Returns fio's random offsets: those of blocks of one size with uniform probability. Without
+/// `randrepeat` and a seed, fio uses random numbers of the system, and kurabe its own.
 pub(super) fn fio_places(
     reader: &OptionReader<'_>,
     step: &IoStep,
@@ -206,7 +208,7 @@ pub(super) fn fio_places(
     let remedy = text!("tausworthe, tausworthe64 or lfsr", "tausworthe、tausworthe64、lfsr です");
     let Some(is_wide) = reader.choice("random_generator", &generators, remedy)? else {
         notes.add(text!(
-            "random_generator=lfsr: the places are kurabe's own",
+            "random_generator=lfsr: kurabe chooses the offsets itself",
             "random_generator=lfsr: 位置は kurabe の乱数で選びます"
         ));
         return Ok(None);
@@ -215,12 +217,13 @@ pub(super) fn fio_places(
     Ok(Some(places).filter(|_| is_even && is_alone && (repeats || seed.is_some())))
 }
 
-/// Whether each run goes to the same places.
+/// Returns whether each run uses the same offsets.
 fn repeats(reader: &OptionReader<'_>) -> Result<bool> {
     Ok(!reader.has("randrepeat") || reader.flag("randrepeat")?)
 }
 
-/// The places of a job by its number, and by whether fio is older than 3.35, where `randseed` did nothing beside `randrepeat`.
+/// Sets the offsets of a job by its number, depending on whether fio is older than 3.35, where
+/// `randseed` had no effect together with `randrepeat`.
 pub(super) fn number_places(
     reader: &OptionReader<'_>,
     places: FioPlaces,

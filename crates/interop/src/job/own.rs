@@ -1,15 +1,16 @@
-//! What kurabe writes into `description=` of a section whose jobs fio needs several of for what is one step here: a queue
-//! depth that system threads keep together, and one stream that several threads share.
+//! Description that kurabe writes to `description=` of a section if fio needs several jobs for one step
+//! of kurabe: a queue depth formed by system threads, or one stream shared by several threads.
 //!
-//! The model: fio keeps the words and does nothing by them. They count only while the section and those that go with it
-//! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
+//! The model: fio stores the text and ignores it. It counts only while the section and those that
+//! belong to it still have the stated number of jobs. If a user changes a job by hand, its other
+//! options count.
 
 use kurabe_core::{words::Keyword, workload::ThreadShare};
 
-/// What the words begin with.
+/// Prefix of the text.
 const MARK: &str = "kurabe:";
 
-/// A step that is several jobs of fio.
+/// A step that corresponds to several fio jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnStep {
     pub(crate) threads: u32,
@@ -17,14 +18,14 @@ pub(crate) struct OwnStep {
     pub(crate) offset_bytes: u64,
     pub(crate) span_bytes: u64,
     pub(crate) share: ThreadShare,
-    /// Whether threads take the blocks of one stream in turn.
+    /// Whether threads take the blocks of one stream alternately.
     pub(crate) is_interleaved: bool,
-    /// Jobs of fio in all sections together.
+    /// Number of fio jobs in all sections together.
     pub(crate) jobs: u64,
 }
 
 impl OwnStep {
-    /// The value of `description=`.
+    /// Returns the value of `description=`.
     pub(crate) fn words(&self) -> String {
         let Self { threads, iodepth, offset_bytes, span_bytes, share, is_interleaved, jobs } = self;
         let (share, turn) = (share.word(), u8::from(*is_interleaved));
@@ -34,7 +35,7 @@ impl OwnStep {
         )
     }
 
-    /// The step that a `description=` tells; `None` if it is anybody's words.
+    /// Parses a `description=`. `None` if kurabe did not write it.
     pub(crate) fn read(description: &str) -> Option<Self> {
         let words: Vec<(&str, &str)> = description
             .strip_prefix(MARK)?

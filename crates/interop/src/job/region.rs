@@ -1,4 +1,4 @@
-//! What part of its target a section covers, and what parts its jobs have.
+//! Region of the target that a section covers, and the parts of its jobs.
 
 use super::notes::Notes;
 use super::options::{OptionReader, size_remedy};
@@ -6,24 +6,24 @@ use super::own::OwnStep;
 use kurabe_core::workload::{Pattern, ThreadShare};
 use kurabe_core::{Result, text};
 
-/// What part of the target the jobs of a section cover.
+/// Region of the target that the jobs of a section cover.
 pub(super) struct Region {
-    /// Bytes of each job; all of the target if absent.
+    /// Bytes of each job; the whole target if absent.
     pub(super) each_bytes: Option<u64>,
     pub(super) span_bytes: Option<u64>,
-    /// Where it begins and how long it is, in percent of the target, if that is how it is said.
+    /// Start and length in percent of the target, if given in percent.
     pub(super) percent: Option<(u8, u8)>,
     pub(super) share: ThreadShare,
 }
 
-/// How far something reaches, as fio has it said.
+/// A length in fio's notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     Bytes(u64),
     Percent(u8),
 }
 
-/// The bytes or percent of an option.
+/// Returns the bytes or percent of an option.
 fn reach(reader: &OptionReader<'_>, name: &str) -> Result<Option<Reach>> {
     match reader.word(name)?.and_then(|words| words.strip_suffix('%')) {
         None => Ok(reader.bytes(name)?.map(Reach::Bytes)),
@@ -34,7 +34,7 @@ fn reach(reader: &OptionReader<'_>, name: &str) -> Result<Option<Reach>> {
     }
 }
 
-/// What part of the target is said in percent: where it begins, and how long it is.
+/// Returns start and length of the region, if given in percent.
 fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
     let percent = match (reach(reader, "offset")?, reach(reader, "size")?) {
         (None | Some(Reach::Bytes(_)), None | Some(Reach::Bytes(_) | Reach::Percent(100))) => {
@@ -45,7 +45,7 @@ fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
         (Some(Reach::Percent(start)), None) if start < 100 => (start, 100 - start),
         _ => {
             let remedy = text!(
-                "say offset= and size= both in bytes, or both in percent",
+                "give offset= and size= both in bytes, or both in percent",
                 "offset= と size= は、両方ともバイト数か % で書いてください"
             );
             return Err(reader.wrong("size").remedy(remedy));
@@ -59,9 +59,10 @@ fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
     Ok(Some(percent))
 }
 
-/// Jobs of a section whose parts of a file do not join: how many, and how far each begins behind the one before.
+/// Returns the number of jobs of a section whose parts of a file are not adjacent, and the distance
+/// between their starts.
 pub(super) fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64, Reach)>> {
-    /// Each is a cell of its own.
+    /// Each is a separate cell.
     const MOST: u64 = 64;
     let increment = reach(reader, "offset_increment")?.unwrap_or(Reach::Bytes(0));
     let joins = matches!(increment, Reach::Bytes(bytes) if reader.word("size")?.and_then(|size| reader.size(size)) == Some(bytes));
@@ -80,7 +81,8 @@ pub(super) fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64
     Ok(Some((jobs, increment)))
 }
 
-/// What part of the target a section covers; of what kurabe wrote, what it says.
+/// Returns the region of the target that a section covers. If kurabe wrote the section, its description
+/// counts.
 pub(super) fn region(
     reader: &OptionReader<'_>,
     own: Option<&OwnStep>,
@@ -99,7 +101,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);
     if files > 1 {
         notes.add(text!(
-            "nrfiles={files}: here they are one file of the size of all",
+            "nrfiles={files}: here one file of the total size is used",
             "nrfiles={files}: ここでは合計の大きさの 1 つのファイルを使います"
         ));
     }
@@ -114,7 +116,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     reader.require(each_bytes != Some(0), "size", size_remedy())?;
     let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
     let remedy = text!(
-        "one file or device; several are several jobs, which run at the same time",
+        "a single file or device; use several jobs for several, which run concurrently",
         "ファイルかデバイスは 1 つにしてください。複数なら、ジョブを分ければ同時に動きます"
     );
     reader.require(has_one_name, "filename", remedy)?;
@@ -125,7 +127,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     let own_files = jobs > 1 && !reader.has("filename");
     if own_files {
         notes.add(text!(
-            "without filename= each of fio's jobs has a file of its own; here each has a part of one file",
+            "without filename=, each fio job has its own file; here each has a part of one file",
             "fio では filename= がなければジョブごとに別のファイルを使いますが、ここでは 1 つのファイルを分け合います"
         ));
     }
@@ -133,10 +135,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     reader.require(
         increment == 0 || !own_files,
         "offset_increment",
-        text!(
-            "name the file that all of them go to: filename=",
-            "共通のファイルを filename= で指定してください"
-        ),
+        text!("name their common file: filename=", "共通のファイルを filename= で指定してください"),
     )?;
     let is_usual = match pattern {
         Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,

@@ -1,35 +1,35 @@
-//! The sections of a job file with their options, as fio reads them.
+//! Sections of a job file with their options, as fio reads them.
 //!
-//! The model: an option is its name, its value with variables and sums worked out, and where it stands. `[global]` sections hold for
-//! the sections behind them; `include` puts another file in its place. A command line is a job file of a line for each word, so that
-//! there is one reader.
+//! The model: an option is its name, its value with evaluated variables and expressions, and its place.
+//! `[global]` sections apply to the sections after them. `include` is replaced by another file. A
+//! command line is a job file with a line for each argument, so that one parser is sufficient.
 
 use crate::job::table::{FioOptionKind, group_of, plain_name};
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Files that include each other end here.
+/// Maximum depth of files that include each other.
 const DEEPEST_INCLUDE: u32 = 16;
 
-/// What a job file takes from around it.
+/// Environment of a job file.
 pub trait JobSurroundings {
-    /// The value of `${NAME}`, and of fio's own `pagesize`, `mb_memory` and `ncpus`.
+    /// Returns the value of `${NAME}`, and of fio's own `pagesize`, `mb_memory` and `ncpus`.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The content of a file that another includes, and what it is called.
+    /// Returns the content and the name of a file that another file includes.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     fn included(&self, by: &str, name: &str) -> Result<(String, String)>;
 
-    /// What the fio that is installed says its version is, if there is one.
+    /// Returns the version of the installed fio, if there is one.
     fn fio_version(&self) -> Option<String> {
         None
     }
 }
 
-/// A job file that stands for itself, such as one that was pasted.
+/// A job file without an environment, such as pasted text.
 pub struct NoSurroundings;
 
 impl JobSurroundings for NoSurroundings {
@@ -41,13 +41,13 @@ impl JobSurroundings for NoSurroundings {
         Err(ErrorKind::DataFile
             .error(text!("{name} cannot be included here", "ここでは {name} を読み込めません"))
             .remedy(text!(
-                "put its lines in the place of `include`",
+                "replace `include` with the lines of the file",
                 "`include` の行をその中身に置き換えてください"
             )))
     }
 }
 
-/// A text and what it is called.
+/// A text and its name.
 #[derive(Debug)]
 pub(super) struct JobText {
     file: String,
@@ -73,7 +73,7 @@ pub(super) struct Written {
     pub(super) range: Range<usize>,
 }
 
-/// A section with its own options behind those of the `[global]` sections before it.
+/// A section with its own options after those of the `[global]` sections before it.
 pub(super) struct JobSection {
     pub(super) name: String,
     pub(super) origin: Rc<JobText>,
@@ -81,7 +81,7 @@ pub(super) struct JobSection {
     pub(super) options: Vec<Written>,
 }
 
-/// The sections but `[global]`, in order; those of these names alone, if there are any. The others are not read.
+/// Returns the sections except `[global]`, in order. If names are given, only these are parsed.
 pub(super) fn sections(
     file: &str,
     source: &str,
@@ -105,9 +105,9 @@ struct SectionReader<'a> {
     only: &'a [String],
     global: Vec<Written>,
     sections: Vec<JobSection>,
-    /// Whether the section that is open is `[global]`; none is open at the beginning.
+    /// Whether the current section is `[global]`. `None` before the first section.
     is_global: Option<bool>,
-    /// Whether it is one that is not asked for.
+    /// Whether the current section is not requested.
     skips: bool,
 }
 
@@ -122,12 +122,12 @@ impl SectionReader<'_> {
             if line.is_empty() || line.starts_with(['#', ';']) {
                 continue;
             }
-            // As fio has it, a comment may stand behind an option, too.
+            // As in fio, a comment can also follow an option.
             let line = line.split([';', '#']).next().unwrap_or(line).trim_end();
             let range = start..start + line.len();
             if let Some(name) = line.strip_prefix("include ").map(str::trim) {
                 if depth == DEEPEST_INCLUDE {
-                    let what = text!("files include each other without an end", "include が循環しています");
+                    let what = text!("files include each other in a loop", "include が循環しています");
                     return Err(origin.error(&range, what));
                 }
                 let (name, content) = self.around.included(file, name)?;
@@ -143,7 +143,7 @@ impl SectionReader<'_> {
                     (Some(true), _) => self.global.push(option),
                     _ => {
                         let what = text!(
-                            "an option stands before the first section",
+                            "an option appears before the first section",
                             "最初のセクションより前にオプションがあります"
                         );
                         return Err(origin.error(&option.range, what).remedy(text!(
@@ -172,7 +172,7 @@ impl SectionReader<'_> {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (line, None),
         };
-        // What is taken and changes nothing may hold anything.
+        // The value of an option without an effect can be anything.
         let is_idle = group_of(plain_name(name)).is_some_and(|group| group.kind == FioOptionKind::Idle);
         let value = match value {
             Some(value) if !is_idle => Some(self.worked_out(value).map_err(|what| {
@@ -183,9 +183,10 @@ impl SectionReader<'_> {
         Ok(Written { name: plain_name(name).to_owned(), value, origin: Rc::clone(origin), range })
     }
 
-    /// A value with its variables and sums worked out.
+    /// Returns a value with evaluated variables and expressions.
     fn worked_out(&self, value: &str) -> Result<String, Text> {
-        let unknown = |name: &str| text!("there is no variable `{name}`", "変数 `{name}` がありません");
+        let unknown =
+            |name: &str| text!("the variable `{name}` does not exist", "変数 `{name}` がありません");
         let mut words = value.to_owned();
         while let Some((before, rest)) = words.split_once("${") {
             let Some((name, after)) = rest.split_once('}') else {
@@ -205,12 +206,12 @@ impl SectionReader<'_> {
         }
         let mut sum = Sum { rest: &words };
         let result = sum.terms().filter(|_| sum.rest.trim().is_empty());
-        let what = || text!("`{value}` is no sum", "`{value}` は計算できません");
+        let what = || text!("`{value}` is not an arithmetic expression", "`{value}` は計算できません");
         result.map(|number| format!("{}", number.round())).ok_or_else(what)
     }
 }
 
-/// A sum that is read from left to right, as fio takes it in parentheses.
+/// An expression evaluated from left to right, as fio does in parentheses.
 struct Sum<'a> {
     rest: &'a str,
 }

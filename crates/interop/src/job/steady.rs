@@ -1,8 +1,9 @@
-//! A job that ends when it is steady, as rounds.
+//! Conversion of a job that ends in a steady state to rounds.
 //!
-//! The model: fio looks every second at the rate of the last `ss_dur`, and ends the job where none of its samples is farther from
-//! their mean than the limit, or where the line through them is flatter. Here `ss_dur` is a window of as many rounds as the SNIA's
-//! test has, of which fio's limit becomes one; the figures are those of the window.
+//! The model: every second, fio checks the rate of the last `ss_dur`. It ends the job if no sample
+//! deviates from the mean by more than the limit, or if the line through the samples has a smaller
+//! slope. Here `ss_dur` is a window of as many rounds as in the SNIA test, whose limit is derived from
+//! fio's. The figures are those of the window.
 
 use super::notes::Notes;
 use super::options::OptionReader;
@@ -10,14 +11,15 @@ use kurabe_core::profile::{IoStep, Rounds, Tracked, TrackedCell};
 use kurabe_core::workload::End;
 use kurabe_core::{Result, text};
 
-/// The rounds of the SNIA's test.
+/// Number of rounds of the SNIA test.
 const WINDOW: u32 = 5;
-/// More repetitions than a record should hold.
+/// Maximum number of repetitions in a record.
 const MOST_ROUNDS: u32 = 100_000;
-/// What is not limited may be anything.
+/// Value of a quantity without a limit.
 const ANY_PERCENT: f64 = 1e6;
 
-/// The rounds of a section, whose step is one of them afterwards; none if it does not ask for a steady state.
+/// Returns the rounds of a section, and changes its step to one round. `None` if it does not request a
+/// steady state.
 pub(super) fn steady_rounds(
     reader: &OptionReader<'_>,
     step: &mut IoStep,
@@ -33,7 +35,7 @@ pub(super) fn steady_rounds(
             "bw_slope" => (Tracked::Rate, true),
             _ => return None,
         };
-        // A limit in operations or bytes per second, which fio has as well, is none here.
+        // fio also supports a limit in operations or bytes per second, which kurabe does not.
         let percent = limit.strip_suffix('%')?.parse::<f64>().ok();
         Some((tracked, is_slope, percent.filter(|percent| *percent > 0.0 && *percent <= 100.0)?))
     };
@@ -44,23 +46,25 @@ pub(super) fn steady_rounds(
     let (tracked, is_slope, percent) = reader.taken(read(), "steadystate", remedy)?;
     let duration_ns = reader.time_ns("steadystate_duration")?.filter(|time_ns| *time_ns > 0);
     let remedy = text!(
-        "say how long it must be steady: steadystate_duration=30s",
+        "set how long it must be steady: steadystate_duration=30s",
         "安定を確かめる長さを steadystate_duration=30s のように書いてください"
     );
     let duration_ns = reader.taken(duration_ns, "steadystate", remedy)?;
     let interval_ns = reader.time_ns("steadystate_check_interval")?.unwrap_or(1_000_000_000).max(1);
     let each_ns = (duration_ns / u64::from(WINDOW)).max(1);
     let most_ns = step.end.time_ns.unwrap_or(u64::MAX);
-    // fio's limits are of samples, of which as many make a window; the line may rise as much from each to the next.
+    // fio's limits apply to samples, and several of them form a window. The slope is limited from each
+    // sample to the next.
     let samples = (duration_ns / interval_ns).max(2) as f64;
     let [excursion_percent, slope_percent] =
         if is_slope { [ANY_PERCENT, percent * (samples - 1.0)] } else { [2.0 * percent, ANY_PERCENT] };
     step.end = End { time_ns: Some(each_ns), ..End::default() };
     step.warm_up_ns = step.warm_up_ns.max(reader.time_ns("steadystate_ramp_time")?.unwrap_or(0));
-    // A round goes on elsewhere and does not begin again.
+    // A round continues elsewhere and does not start again.
     step.fio_places = None;
     notes.add(text!(
-        "steadystate={words}: rounds of a fifth of steadystate_duration, until five in a row are within the limit; the figures are theirs",
+        "steadystate={words}: rounds of a fifth of steadystate_duration, until five consecutive rounds \
+         are within the limit; the figures are from these rounds",
         "steadystate={words}: steadystate_duration の 5 分の 1 のラウンドを、5 回続けて範囲に収まるまで繰り返し、その 5 回の値を示します"
     ));
     let direction = step.directions[0];

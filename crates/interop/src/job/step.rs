@@ -1,4 +1,4 @@
-//! A section of a job file as a step.
+//! Conversion of a section of a job file to a step.
 
 use super::notes::Notes;
 use super::options::OptionReader;
@@ -19,39 +19,39 @@ use kurabe_core::{
     text,
 };
 
-/// Engines of fio with a queue of their own.
+/// fio engines with their own queue.
 const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
 
-/// What a section asks for.
+/// Settings of a section.
 #[derive(Clone)]
 pub(super) struct SectionJob {
     pub(super) step: IoStep,
-    /// Whether around the page cache; nothing of what discards alone, which has nothing to do with it.
+    /// Whether to bypass the page cache. `None` for a job that only discards, for which it has no
+    /// meaning.
     pub(super) direct: Option<bool>,
     pub(super) keeps_cache: bool,
-    /// Whether through a mapping.
+    /// Whether to use a mapping.
     pub(super) is_mapped: bool,
     pub(super) seed: Option<u64>,
-    /// Where it ends when it is steady.
+    /// Rounds, if the job ends in a steady state.
     pub(super) rounds: Option<Rounds>,
     pub(super) target: Option<String>,
-    /// Whether it waits for all jobs before it; else it begins with the one before it.
+    /// Whether it waits for all jobs before it. Otherwise it starts with the previous one.
     pub(super) waits: bool,
-    /// Whether it names its file; else it has one of its own.
+    /// Whether it names its file. Otherwise it has its own file.
     pub(super) has_file: bool,
-    /// Where it is written.
+    /// Place of the section.
     pub(super) place: Place,
-    /// How many such jobs there are, and how far each begins behind the one before.
+    /// Number of such jobs, and the distance between their starts.
     pub(super) spread: Option<(u64, Reach)>,
-    /// Whether it asks for what was written to be verified.
+    /// Whether it requests verification of written data.
     pub(super) verifies: bool,
-    /// Its logs, each with what its file is called but for the job's number.
+    /// Its logs, each with its file name without the job number.
     pub(super) logs: Vec<(FioLogKind, String)>,
-    /// Whether the number is in the file's name.
+    /// Whether the file name includes the job number.
     pub(super) numbers_logs: bool,
 }
 
-/// Reads a section.
 pub(super) fn read_job(
     reader: &OptionReader<'_>,
     own: Option<&OwnStep>,
@@ -120,13 +120,13 @@ pub(super) fn read_job(
     })
 }
 
-/// Notes what has no effect; what kurabe wrote into a description has.
+/// Notes options without an effect. A description written by kurabe has one.
 fn note_idle(reader: &OptionReader<'_>, own: Option<&OwnStep>, notes: &mut Notes) {
     let is_idle = |(name, _): &(&str, _)| own.is_none() || *name != "description";
     reader.idle().filter(is_idle).for_each(|(name, why)| notes.idle(name, why));
 }
 
-/// Where its threads run, whether it goes through a mapping, and whether around the page cache.
+/// Sets the CPUs of the threads, the use of a mapping, and the use of the page cache.
 fn way(reader: &OptionReader<'_>, step: &mut IoStep, notes: &mut Notes) -> Result<(bool, bool)> {
     step.processors = processors(reader)?;
     if step.trims == Some(Trims::BeforeWrites) && step.iodepth > 1 {
@@ -139,18 +139,19 @@ fn way(reader: &OptionReader<'_>, step: &mut IoStep, notes: &mut Notes) -> Resul
     if reader.word("ioengine")? != Some("mmap") {
         return Ok((false, direct));
     }
-    // As fio has it: msync of its pages follows each write, within its time.
+    // As in fio, msync of the pages follows each write, within its time.
     step.sync.o_sync = direct;
     notes.add(text!(
-        "ioengine=mmap: pages are asked for before they are touched, so that an I/O error is one and does not end the program; with \
-         direct=1 msync follows each write, and sync= does nothing",
+        "ioengine=mmap: pages are faulted in with a system call before they are accessed, so that an I/O \
+         error is reported and does not end the program; with direct=1, msync follows each write, and \
+         sync= has no effect",
         "ioengine=mmap: 触れる前にページを用意させるので、I/O エラーでプログラムが終わりません。direct=1 では書き込みごとに msync し、\
          sync= は効きません"
     ));
     Ok((true, false))
 }
 
-/// The logs of a section: without a name they have that of the job.
+/// Returns the logs of a section. Logs without a name are named after the job.
 fn logs(reader: &OptionReader<'_>) -> Result<Vec<(FioLogKind, String)>> {
     let mut logs = Vec::new();
     for (kind, option, names) in FioLogKind::ALL {
@@ -166,8 +167,8 @@ fn logs(reader: &OptionReader<'_>) -> Result<Vec<(FioLogKind, String)>> {
     Ok(logs)
 }
 
-/// What a cell of a job does, and beside it what the job is called. Jobs that kurabe wrote are called by their work, and by the
-/// direction, which stands beside it in any table.
+/// Returns the label of a job's cell: its work, with the name of the job. Jobs written by kurabe are
+/// named after their work and direction, and the direction has its own column in tables.
 pub(crate) fn beside(work: &str, job: &str, direction: Option<Direction>) -> String {
     let job = job.trim();
     match direction {
@@ -178,7 +179,7 @@ pub(crate) fn beside(work: &str, job: &str, direction: Option<Direction>) -> Str
     }
 }
 
-/// Where it goes: a file name is below the directory, if there is one.
+/// Returns the target. A file name is relative to the directory, if there is one.
 fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
     let [directory, file] = ["directory", "filename"].map(|name| reader.word(name));
     Ok(match (directory?, file?) {
@@ -190,7 +191,7 @@ fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
     .map(|name| name.replace("\\:", ":")))
 }
 
-/// The greatest depth within a latency is looked for.
+/// Returns the latency target, if the job searches for the greatest depth within a latency.
 fn latency_target(reader: &OptionReader<'_>) -> Result<Option<LatencyTarget>> {
     let percentile = reader.word("latency_percentile")?.map_or(Some(LatencyTarget::PERCENTILE), |word| {
         word.parse().ok().filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0)
@@ -209,7 +210,7 @@ fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
     Ok(time_ns.filter(|time_ns| *time_ns > 0).map(|time_ns| Thinking { time_ns, every_operations }))
 }
 
-/// Sizes of reads and of writes; of one direction both are its own.
+/// Returns the sizes of reads and of writes. For one direction, both are the same.
 fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<[Vec<BlockSize>; 2]> {
     let block = |words: &str| {
         let bytes = reader.size(words).filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes))?;
@@ -227,7 +228,7 @@ fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<[Vec<B
             Some((block(size)?, percent?.filter(|percent| *percent <= 100)))
         });
         let parts: Vec<(u32, Option<u32>)> = parts.collect::<Option<_>>()?;
-        // Those without a share have what is left, each as much.
+        // Sizes without a share get equal parts of the remainder.
         let taken: u64 = parts.iter().filter_map(|(_, percent)| percent.map(u64::from)).sum();
         let left = 100u64.checked_sub(taken)? as u32;
         let open = parts.iter().filter(|(_, percent)| percent.is_none()).count().max(1) as u32;
@@ -252,7 +253,8 @@ fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<[Vec<B
     reader.taken(reads.zip(writes).map(|(reads, writes)| [reads, writes]), name, remedy)
 }
 
-/// Every multiple of the least size up to the most, each as often. Where these were very many, they are doubled each time.
+/// Returns every multiple of the minimum size up to the maximum, with equal shares. If there are too
+/// many, each size is twice the previous one.
 fn ascending_sizes(least: u32, most: u32) -> Option<Vec<BlockSize>> {
     const MOST_SIZES: u32 = 256;
     let weight = 1;
@@ -274,7 +276,7 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
     let engine = reader.word("ioengine")?;
     if let Some(name) = engine.filter(|name| *name != "mmap") {
         notes.add(text!(
-            "ioengine={name}: kurabe chooses itself how operations are issued ({ENGINE})",
+            "ioengine={name}: kurabe chooses the engine itself (change it with {ENGINE})",
             "ioengine={name}: 発行の方法は kurabe が選びます({ENGINE} で指定)"
         ));
     }
@@ -283,8 +285,8 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
         name if ONE_BY_ONE.contains(&name) => {
             if asked > 1 {
                 notes.add(text!(
-                    "iodepth={asked} of [{}] is 1 in truth: fio's engine {name} does one operation after the other (ioengine=io_uring \
-                     has a queue)",
+                    "iodepth={asked} of [{}] is effectively 1: fio's engine {name} runs one operation at \
+                     a time (ioengine=io_uring has a queue)",
                     "[{}] の iodepth={asked} は実際には 1 です。fio のエンジン {name} は操作を 1 つずつ行います(キューがあるのは \
                      ioengine=io_uring など)",
                     reader.name
@@ -293,8 +295,10 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
             Ok(1)
         }
         _ => Err(reader.wrong("ioengine").remedy(text!(
-            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; names of files are {PROFILE} mdtest-easy",
-            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。ファイル名の操作は {PROFILE} mdtest-easy で測れます"
+            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; \
+             for file-name operations, use {PROFILE} mdtest-easy",
+            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。\
+             ファイル名の操作は {PROFILE} mdtest-easy で測れます"
         ))),
     }
 }
@@ -316,12 +320,13 @@ fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSiz
         (None, _) => None,
         (Some(count), [block]) => Some(of_all(count.saturating_mul(u64::from(block.size_bytes)))),
         (Some(_), _) => {
-            return Err(reader
-                .wrong("number_ios")
-                .remedy(text!("use io_size= beside bssplit=", "bssplit= とは io_size= を使ってください")));
+            return Err(reader.wrong("number_ios").remedy(text!(
+                "use io_size= together with bssplit=",
+                "bssplit= とは io_size= を使ってください"
+            )));
         }
     };
-    // Jobs that draw blocks of one common span do as much as it has, each.
+    // Jobs that choose random blocks of one common span each process as many bytes as it has.
     let drawn = jobs > 1 && region.share == ThreadShare::Usual && region.span_bytes == region.each_bytes;
     let bytes = reader.bytes("io_size")?.map(of_all).or(region.each_bytes.filter(|_| drawn).map(of_all));
     let bytes = bytes.into_iter().chain(operations).min();
@@ -353,7 +358,7 @@ fn open_loop(
     let each = match direction {
         Direction::Read => reads,
         Direction::Write => writes,
-        // One rate is that of each of them.
+        // A single rate applies to each of them.
         Direction::Mix => reads.zip(writes).map(|(reads, writes)| reads + writes),
     };
     if each == Some(0.0) {
@@ -363,13 +368,14 @@ fn open_loop(
     let remedy = text!("a number, or READS,WRITES", "数値か、読み,書き です");
     let rate_iops = reader.taken(rate_iops, name, remedy)?;
     notes.add(text!(
-        "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
+        "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time \
+         at which it was issued",
         "{name}: kurabe のレイテンシは発行予定時刻から、fio は実際の発行時刻から数えます"
     ));
     Ok(Some(OpenLoop { rate_iops, arrival }))
 }
 
-/// The mean size of a block.
+/// Returns the mean block size.
 fn mean_bytes(blocks: &[BlockSize]) -> f64 {
     let sum = |of: fn(&BlockSize) -> f64| blocks.iter().map(of).sum::<f64>();
     sum(|block| f64::from(block.size_bytes) * f64::from(block.weight)) / sum(|block| f64::from(block.weight))
@@ -387,7 +393,7 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     reader.require(all.is_none() || data_only.is_none(), "fdatasync", remedy)?;
     let (page_range_flags, page_range_writes) = page_range(reader)?.unzip();
     let remedy = text!(
-        "by itself: the others flush the device, and it does not",
+        "alone: the other options flush the device, but this one does not",
         "単独で指定してください。ほかはデバイスまで書き出しますが、これは書き出しません"
     );
     let is_alone =
@@ -403,7 +409,7 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     })
 }
 
-/// `sync_file_range=wait_before,write:8`: the flags, and after how many writes.
+/// Parses `sync_file_range=wait_before,write:8`: the flags, and the number of writes.
 fn page_range(reader: &OptionReader<'_>) -> Result<Option<(u32, u32)>> {
     let Some(words) = reader.word("sync_file_range")? else { return Ok(None) };
     let flag = |word: &str| PAGE_RANGE_FLAGS.iter().find(|(name, _)| *name == word).map(|(_, flag)| *flag);
@@ -419,7 +425,7 @@ fn page_range(reader: &OptionReader<'_>) -> Result<Option<(u32, u32)>> {
     reader.taken(read().map(Some), "sync_file_range", remedy)
 }
 
-/// What is written; nothing if the job does not say.
+/// Returns the written data. `None` if the job does not specify it.
 fn data(reader: &OptionReader<'_>) -> Result<Option<Data>> {
     let percent = reader.number("buffer_compress_percentage", 0..=100)?.unwrap_or(0) as u8;
     if percent > 0 {

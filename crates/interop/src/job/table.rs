@@ -1,23 +1,24 @@
-//! The table of fio's options: what each is here.
+//! Table of fio's options and their support in kurabe.
 //!
-//! The model: `options.toml` has every option of fio 3.36 in one of its groups. What is read by `step.rs` or names an option of a
-//! workload is done; the rest is idle or refused, each with its reason.
+//! The model: `options.toml` contains every option of fio 3.36 in one of its groups. Options that
+//! `step.rs` reads, or that name an option of a workload, are supported. The rest is ignored or
+//! refused, each with the reason.
 
 use kurabe_core::{DataFile, Result, Text};
 use std::sync::LazyLock;
 
-/// What becomes of an option.
+/// Support of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioOptionKind {
-    /// It is done as fio does it.
+    /// It works as in fio.
     Done,
-    /// It is taken and changes nothing.
+    /// It is accepted and has no effect.
     Idle,
     /// It is an error.
     Refused,
 }
 
-/// What a path in the value of an option is for.
+/// Purpose of a path in the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioPathRole {
     /// I/O goes to it.
@@ -26,22 +27,21 @@ pub enum FioPathRole {
     Output,
 }
 
-/// Options that have the same fate.
+/// Options with the same support.
 #[derive(Clone, Debug)]
 pub struct FioOptions {
-    /// Which fate.
+    /// Support of all options in the group.
     pub kind: FioOptionKind,
-    /// Whether they are words of the command line and of no job file.
+    /// Whether they are arguments of the command line and not of a job file.
     pub of_line: bool,
-    /// Their names.
+    /// Names in fio's documentation.
     pub names: Vec<String>,
-    /// What their values name, where they are paths.
+    /// Purpose of their values, if these are paths.
     pub path: Option<FioPathRole>,
-    /// Why; none of what is done.
+    /// Reason. `None` for supported options.
     pub why: Option<Text>,
 }
 
-/// Other names of options.
 pub(super) const ALIASES: [(&str, &str); 25] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
@@ -70,7 +70,7 @@ pub(super) const ALIASES: [(&str, &str); 25] = [
     ("proto", "protocol"),
 ];
 
-/// Options that are on where they have no value.
+/// Options that are on if they have no value.
 pub(super) const BARE: [&str; 17] = [
     "bs_unaligned",
     "exitall",
@@ -91,7 +91,7 @@ pub(super) const BARE: [&str; 17] = [
     "fixedbufs",
 ];
 
-/// Words of the command line without a value.
+/// Arguments of the command line without a value.
 pub(super) const BARE_WORDS: [&str; 10] = [
     "parse-only",
     "merge-blktrace-only",
@@ -105,7 +105,7 @@ pub(super) const BARE_WORDS: [&str; 10] = [
     "prep",
 ];
 
-/// All options.
+/// Returns all options of fio, with their support.
 pub fn fio_options() -> &'static [FioOptions] {
     static TABLE: LazyLock<Vec<FioOptions>> = LazyLock::new(|| {
         // A mistake in the table is found by its test.
@@ -136,12 +136,12 @@ fn read(file: &str, source: &str) -> Result<Vec<FioOptions>> {
     })
 }
 
-/// The group of an option.
+/// Returns the group of an option.
 pub(super) fn group_of(name: &str) -> Option<&'static FioOptions> {
     fio_options().iter().find(|group| group.names.iter().any(|other| other == name))
 }
 
-/// The name of an option, whatever it is called.
+/// Returns the main name of an option.
 pub(super) fn plain_name(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use kurabe_core::profile::OPTIONS;
 
-    /// The options of fio 3.36's documentation, by their first names.
+    /// The options in fio 3.36's documentation, by their main names.
     const DOCUMENTED: &str = include_str!("documented.txt");
 
     #[test]

@@ -23,8 +23,9 @@ fn step(options: &str) -> IoStep {
 
 #[test]
 fn sections_are_steps_and_global_holds_for_those_behind_it() {
-    let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n[seq]\nrw=write\nbs=1M\n\
-                  # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
+    let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n\
+        [seq]\nrw=write\nbs=1M\n\
+        # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
     let job = read_fio_job("jobs/mine.fio", source, &NoSurroundings).unwrap();
     let Profile { name, rules, differs, .. } = &job.profile;
     assert_eq!((name.as_str(), rules.direct, rules.size_bytes, rules.runs), ("mine.fio", true, 64 << 20, 1));
@@ -39,7 +40,7 @@ fn sections_are_steps_and_global_holds_for_those_behind_it() {
         (Some("RND 4 KiB Q8 T1 · rand read"), Pattern::Random, 8)
     );
     assert_eq!(two.end, End { time_ns: Some(30_000_000_000), ..End::default() });
-    // No job is longer than the others of the run, as none of fio's results is.
+    // No job is longer than the others of the run, as in fio's results.
     assert_eq!(rules.time_ns, 30_000_000_000);
 }
 
@@ -83,7 +84,7 @@ fn each_option_is_what_fio_means_by_it() {
     let mixed = step("rw=randrw\nbs=4k,64k");
     assert_eq!((mixed.block_sizes[0].size_bytes, mixed.write_block_sizes[0].size_bytes), (4096, 65536));
     assert_eq!(step("bsrange=4k-16k").block_sizes.len(), 4);
-    // What has no share of its own has what is left.
+    // A size without a share gets the remainder.
     let split: Vec<u32> = step("bssplit=4k/60:8k/:64k/").block_sizes.iter().map(|size| size.weight).collect();
     assert_eq!(split, [120, 40, 40]);
     assert_eq!(step("size=(2*512m)").span_bytes, Some(1 << 30));
@@ -137,7 +138,7 @@ fn jobs_of_a_section_cover_what_fios_cover() {
     );
     let drawn = step("numjobs=2\nrw=randread\nnorandommap");
     assert_eq!((drawn.thread_share, drawn.end.bytes), (ThreadShare::Usual, Some(2 * gib)));
-    // Without a file name each job has a file of its own.
+    // Without a file name, each job has its own file.
     let own = steps("[a]\nnumjobs=4\nsize=1m\nrw=randread\n").remove(0);
     assert_eq!((own.thread_share, own.span_bytes), (ThreadShare::Parts, Some(4 << 20)));
 }
@@ -194,11 +195,11 @@ fn jobs_that_do_not_wait_run_beside_each_other() {
     );
     assert_eq!(on_one.iter().map(|step| step.beside).collect::<Vec<_>>(), [false, true, false, false]);
     assert_eq!((on_one[1].start_delay_ns, on_one[1].offset_bytes), (2_000_000_000, 0));
-    // Jobs of one section whose parts do not join are a step each.
+    // Jobs of one section whose parts are not adjacent are separate steps.
     let spread = steps("[a]\nfilename=/x\nsize=1m\nnumjobs=3\noffset_increment=4m\n");
     let places: Vec<(u64, bool)> = spread.iter().map(|step| (step.offset_bytes, step.beside)).collect();
     assert_eq!(places, [(0, false), (4 << 20, true), (8 << 20, true)]);
-    // So are those in percent of what is there.
+    // The same applies to parts in percent.
     let parts = steps("[a]\nfilename=/x\nsize=25%\noffset=10%\nnumjobs=3\noffset_increment=30%\n");
     let places: Vec<_> = parts.iter().map(|step| step.span_percent).collect();
     assert_eq!(places, [Some((10, 25)), Some((40, 25)), Some((70, 25))]);
@@ -206,7 +207,7 @@ fn jobs_that_do_not_wait_run_beside_each_other() {
         parts[1].workload(&Rules::once(), Direction::Read, 1 << 20).offset_bytes,
         (1 << 20) * 2 / 5 / 4096 * 4096
     );
-    // Each has a file of its own: a part of one here.
+    // Each has its own file: here a part of one file.
     let apart = steps("[global]\nsize=1m\n[a]\n[b]\nsize=2m\n[c]\noffset=64k\n");
     let places: Vec<u64> = apart.iter().map(|step| step.offset_bytes).collect();
     assert_eq!(places, [0, 1 << 20, (3 << 20) + (64 << 10)]);
@@ -220,7 +221,7 @@ fn jobs_that_wait_and_go_elsewhere_are_runs_of_their_own() {
         read_fio_jobs(&line(format!("{jobs}stonewall\n[c]\nfilename=/dev/zero\n")), &NoSurroundings).unwrap();
     let targets: Vec<_> = runs.iter().map(|job| (job.target.as_deref(), job.profile.steps.len())).collect();
     assert_eq!(targets, [(Some("/dev/null"), 1), (Some("/dev/zero"), 2)]);
-    // At the same time they cannot, and a job file alone is one run.
+    // They cannot run concurrently, and a single job file is one run.
     for jobs in [jobs.to_owned(), format!("{jobs}stonewall\n")] {
         let error = read_fio_job("a.fio", &jobs, &NoSurroundings).unwrap_err();
         assert!(error.to_string().contains("filename"), "{error}");
@@ -235,7 +236,8 @@ fn a_command_line_is_a_job_file() {
         read_fio_line(&words)
     };
     let line = read(
-        "--bs=8k --name=a -rw=write --size 1m --direct 1 --group_reporting --name=b --time_based --runtime=5 --size=1m --eta=never",
+        "--bs=8k --name=a -rw=write --size 1m --direct 1 --group_reporting --name=b --time_based \
+         --runtime=5 --size=1m --eta=never",
     );
     let line = line.unwrap();
     assert_eq!(
@@ -245,7 +247,7 @@ fn a_command_line_is_a_job_file() {
     assert_eq!(line.idle[0].0, "--eta");
     let jobs = read_fio_jobs(&FioLine { sections: vec!["b".to_owned()], ..line }, &NoSurroundings).unwrap();
     assert_eq!(jobs.iter().map(|job| job.profile.steps.len()).collect::<Vec<_>>(), [1]);
-    // What is not asked for is not read, as in fio.
+    // Sections that are not requested are not parsed, as in fio.
     let line = read("--section=a --name=a --size=1m --name=b --rw=${NOBODY}").unwrap();
     assert!(read_fio_jobs(&line, &NoSurroundings).is_ok());
     for (line, part) in [
@@ -264,7 +266,7 @@ fn an_engine_without_a_queue_has_none_here_either() {
     let source = "[a]\nsize=1m\niodepth=32\n";
     let job = read_fio_job("a.fio", source, &NoSurroundings).unwrap();
     assert_eq!(steps(source)[0].iodepth, 1);
-    assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is 1"));
+    assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is effectively 1"));
     assert_eq!(step("iodepth=32").iodepth, 32);
 }
 
@@ -276,7 +278,7 @@ fn what_is_mapped_is_buffered_and_a_trim_has_nothing_to_do_with_that() {
     assert!(read.is_mapped && !read.profile.rules.direct);
     assert_eq!((step.iodepth, step.sync.o_sync), (1, true), "msync follows each write");
     assert!(!steps(&mapped.replace("direct=1", "sync=1"))[0].sync.o_sync, "as in fio");
-    // A trim goes with either.
+    // A trim can be combined with both.
     let beside = "[global]\nfilename=/x\nsize=1m\n[t]\nrw=randtrim\n[a]\ndirect=1\n";
     assert!(job(beside).profile.rules.direct);
     let error = read_fio_job("a.fio", &format!("{beside}[b]\n"), &NoSurroundings).unwrap_err();
@@ -295,18 +297,18 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\ncpus_allowed=3-1\n", 2, ["cpus_allowed=3-1", "0,5,8-15"]),
         ("[a]\nioengine=mmap\nsize=1m\n[b]\nsize=1m\n", 4, ["`ioengine` differs", "stonewall"]),
         ("[a]\nrw=randread:x\n", 2, ["rw=randread:x", "COUNT"]),
-        ("[a]\n[b]\nsize=1m\n", 1, ["how large", "size="]),
+        ("[a]\n[b]\nsize=1m\n", 1, ["the file sizes of concurrent jobs", "size="]),
         ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "kurabe fio"]),
         ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
         ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),
         ("[a]\nsize=${SIZE}\n", 2, ["variable `SIZE`", "value"]),
-        ("[a]\nsize=(4*k)\n", 2, ["no sum", "value"]),
+        ("[a]\nsize=(4*k)\n", 2, ["not an arithmetic expression", "value"]),
         ("include other.fio\n", 0, ["other.fio cannot", "include"]),
         ("[a]\niodepth\n", 2, ["has no value", "iodepth=VALUE"]),
         ("[a]\nzonemode=zbd\n", 2, ["zonemode=zbd", "strided"]),
         ("[a]\nfsync=1\nfdatasync=1\n", 3, ["fdatasync=1", "one of"]),
         ("size=4k\n", 1, ["before the first section", "[global]"]),
-        ("[a]\nsize=1m\nlatency_target=1ms\n[b]\nsize=1m\n", 1, ["job alone", "stonewall"]),
+        ("[a]\nsize=1m\nlatency_target=1ms\n[b]\nsize=1m\n", 1, ["with a single job", "stonewall"]),
         ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "trace"]),
     ] {
         let error = read_fio_job("a.fio", source, &NoSurroundings).unwrap_err();
@@ -323,7 +325,7 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
     );
 }
 
-/// Options of job files that are done.
+/// Returns the supported options of job files.
 fn done() -> Vec<&'static str> {
     let groups = fio_options().iter().filter(|group| group.kind == FioOptionKind::Done && !group.of_line);
     groups.flat_map(|group| &group.names).map(String::as_str).collect()

@@ -1,22 +1,23 @@
-//! The five columns that simulators read: MQSim, SSDSim, DiskSim.
+//! The five columns of the simulators MQSim, SSDSim and DiskSim.
 //!
-//! All three have time, device, start and length in sectors of 512 bytes, and a last column in which 1 is a read and 0 a
-//! write. They differ in time: DiskSim's is in ms with a fraction (iotrace_ascii_get_ioreq_event in disksim_iotrace.c,
-//! `%lf %d %d %d %x`; READ is bit 0 of the flags in disksim_global.h), MQSim's (ASCII_Trace_Definition.h) and SSDSim's
-//! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
-//! a time taken in the wrong unit would be wrong a million times.
+//! All three have time, device, start and length in sectors of 512 bytes, and a last column in which 1
+//! is a read and 0 a write. They differ in time: DiskSim's is in ms with a fraction
+//! (iotrace_ascii_get_ioreq_event in disksim_iotrace.c, `%lf %d %d %d %x`; READ is bit 0 of the flags
+//! in disksim_global.h), MQSim's (ASCII_Trace_Definition.h) and SSDSim's (its readme) are whole ns. A
+//! fraction, or flags above 1, occur only in DiskSim. Without them, the three look alike, and a time in
+//! the wrong unit would be wrong by a factor of a million.
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
 use super::format::{TraceFormat, choose};
 use super::lines::{LineReader, TraceLine};
 use kurabe_core::{Error, ErrorKind, Result, text, words::Keyword, workload::OpKind};
 
-/// Columns of a line.
+/// Number of columns of a line.
 const COLUMNS: usize = 5;
-/// The bit of DiskSim's flags that makes a read.
+/// The bit of DiskSim's flags that marks a read.
 const DISKSIM_READ: u32 = 1;
 
-/// Whether a line looks like one of these formats.
+/// Returns whether a line looks like one of these formats.
 pub(super) fn fits(line: &str) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [time, middle @ .., flags] = &fields[..] else { return false };
@@ -26,7 +27,7 @@ pub(super) fn fits(line: &str) -> bool {
         && disksim_flags(flags).is_some()
 }
 
-/// Whether a line can only be DiskSim's.
+/// Returns whether a line can only be DiskSim's.
 fn is_disksim(line: &str) -> bool {
     let mut fields = line.split_whitespace();
     let fraction = fields.next().is_some_and(|time| time.contains('.'));
@@ -42,7 +43,7 @@ fn cannot_tell(name: &str) -> Error {
         .remedy(choose(&["mqsim", "ssdsim", "disksim"]))
 }
 
-/// Reads a trace that is DiskSim's if any of its lines can only be that.
+/// Reads the trace as DiskSim's if any of its lines can only be DiskSim's.
 pub(super) fn read_disksim_if_told(
     name: &str,
     lines: &mut LineReader<'_>,
@@ -52,7 +53,7 @@ pub(super) fn read_disksim_if_told(
     let mut is_told = false;
     lines.each(|line| {
         is_told |= is_disksim(line.text);
-        // A time of ns may be too large to be one of ms.
+        // A time in ns can be too large for one in ms.
         let read = read_line(line, builder, TraceFormat::Disksim);
         read.map_err(|error| if is_told { error } else { cannot_tell(line.file) })
     })?;
@@ -75,7 +76,7 @@ pub(super) fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, format:
     builder.push(line, &format!("device{device}"), operation(at_ns, kind, extent))
 }
 
-/// Flags as C's `%x` reads them, with or without `0x`.
+/// Parses flags as C's `%x` does, with or without `0x`.
 fn disksim_flags(word: &str) -> Option<u32> {
     let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
     if digits.starts_with('+') { None } else { u32::from_str_radix(digits, 16).ok() }

@@ -1,11 +1,12 @@
-//! What `blkparse` prints by default.
+//! Default output of `blkparse`.
 //!
-//! Format: blkparse(1), `%D %2c %8s %5T.%9t %5p %2a %3d` and then, by the action, ` %S + %n [%C]`: device, CPU, number,
-//! time in s, process, action, letters, sector, sectors, program. A flush without data has no sector, a command that is
-//! no read or write has its bytes there. The statistics at the end begin with `CPU0 (`. blkparse sorts by time.
+//! Format: blkparse(1), `%D %2c %8s %5T.%9t %5p %2a %3d` and then, depending on the action, ` %S + %n
+//! [%C]`: device, CPU, number, time in s, process, action, letters, sector, sectors, program. A flush
+//! without data has no sector; a command that is neither a read nor a write has its bytes there. The
+//! statistics at the end begin with `CPU0 (`. blkparse sorts by time.
 //!
-//! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
-//! before it.
+//! Only one action is used: `Q`, as queued, or `D`, as issued to the device. A flush before a write
+//! becomes a sync before it.
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
@@ -13,16 +14,16 @@ use crate::import::digits;
 use kurabe_core::trace::{BlockLetters, BlockVerb};
 use kurabe_core::{Result, text, workload::OpKind};
 
-/// The action of an operation that was queued.
+/// Action of an operation that was queued.
 pub(super) const QUEUED: &str = "Q";
-/// The action of an operation that was handed to the device.
+/// Action of an operation that was issued to the device.
 pub(super) const ISSUED: &str = "D";
 
 /// Actions that blkparse prints (blkparse(1), "trace actions").
 const ACTIONS: [&str; 19] =
     ["A", "B", "C", "D", "F", "G", "I", "M", "P", "Q", "R", "S", "T", "U", "UT", "X", "m", "W", "Z"];
 
-/// Whether a line looks like one of blkparse.
+/// Returns whether a line looks like one of blkparse.
 pub(super) fn fits(line: &str) -> bool {
     let mut fields = line.split_whitespace();
     let device = fields.next().and_then(|word| word.split_once(','));
@@ -32,15 +33,15 @@ pub(super) fn fits(line: &str) -> bool {
         && fields.next().is_some_and(|time| super::lines::decimal_ns(time, 1).is_some() && time.contains('.'))
 }
 
-/// Reads the operations as they were at a point. Without one, as they were queued, or as they were issued where nothing
-/// says that it was queued: a text that was filtered down to `D`.
+/// Reads the operations at one point. Without a point, reads them as queued, or as issued if no line
+/// shows a queued operation: a text that was filtered to `D`.
 pub(super) fn read(
     lines: &mut LineReader<'_>,
     builder: &mut TraceBuilder,
     point: Option<&str>,
 ) -> Result<()> {
     let mut action = point.unwrap_or(ISSUED);
-    // A line that is not whole may be the last of an excerpt; before another line it is damage.
+    // An incomplete line can be the last one of an excerpt. Before another line, it is damage.
     let mut cut = None;
     let (mut excerpts, mut names_programs) = (0, false);
     begin(builder, action);
@@ -68,24 +69,26 @@ pub(super) fn read(
         read_line(line, builder, action)?;
     }
     for _ in 0..excerpts {
-        builder.leave_out(text!("lines that are cut, or mark an excerpt", "途中で切れた行と省略の印"))?;
+        builder
+            .leave_out(text!("truncated lines, or lines that mark an excerpt", "途中で切れた行と省略の印"))?;
     }
     Ok(())
 }
 
-/// The vertical ellipsis, of which the program's own font has no picture.
+/// The vertical ellipsis, which the program's own font does not contain.
 const VERTICAL_ELLIPSIS: u32 = 0x22ee;
 
-/// Returns whether a line stands for lines that are left out: `...`, `……`, `[...]`.
+/// Returns whether a line marks skipped lines: `...`, `……`, `[...]`.
 fn is_excerpt_mark(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && line.chars().all(|c| ".…[]()<> ".contains(c) || u32::from(c) == VERTICAL_ELLIPSIS)
 }
 
-/// Fields of a line with its program.
+/// Number of fields of a line with its program.
 const WHOLE_FIELDS: usize = 11;
 
-/// Returns whether a line ends before its operation does. Where other lines name their programs, a line without one has perhaps lost digits.
+/// Returns whether a line ends before its operation does. If other lines name their programs, a line
+/// without one may have lost digits.
 fn is_cut(line: &str, names_programs: bool) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
     match fields.get(7..) {
@@ -100,7 +103,7 @@ fn begin(builder: &mut TraceBuilder, action: &str) {
     builder.begin(if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" });
 }
 
-/// `CPU0 (sda):`, or `Total (sda):` where there is one CPU.
+/// Returns whether a line is `CPU0 (sda):`, or `Total (sda):` with a single CPU.
 fn is_statistics(line: &str) -> bool {
     let named = line.strip_prefix("CPU").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     named.or_else(|| line.strip_prefix("Total")).is_some_and(|rest| rest.starts_with(" ("))
@@ -128,7 +131,7 @@ fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, point: &str) -> Re
         [sector, "+", sectors, ..] => Some((*sector, *sectors)),
         _ => None,
     };
-    // What is left out has its unit, too.
+    // Skipped operations also define their unit.
     builder.unit(line, device)?;
     push(line, builder, device, at_ns, (parsed, place))
 }
@@ -162,7 +165,7 @@ fn push(
     }
     if letters.forced {
         builder.leave_out(text!(
-            "forced unit access (FUA) of writes, which are kept as plain writes",
+            "forced unit access (FUA) of writes, which are recorded as plain writes",
             "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
         ))?;
     }

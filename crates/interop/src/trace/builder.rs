@@ -1,41 +1,43 @@
-//! A trace as it grows, in whatever format it is read.
+//! A trace during reading, independent of the format.
 
 use super::lines::TraceLine;
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::{Error, ErrorKind, Result, Text, number, quantity::format_bytes, text, workload::OpKind};
 use std::collections::HashMap;
 
-/// Bytes of a sector in all formats that count in sectors.
+/// Sector size in bytes in all formats that count in sectors.
 pub(super) const SECTOR_BYTES: u64 = 512;
-/// Bytes that the names of files and disks have together: a million names of usual length. They stay in memory, twice.
+/// Maximum size in bytes of the names of files and disks together: a million names of usual length.
+/// They are stored twice.
 const MOST_NAME_BYTES: usize = 64 << 20;
 
 pub(super) fn empty(name: &str) -> Error {
     ErrorKind::Import
         .error(text!(
-            "{name} holds no operation that can be done again",
+            "{name} contains no operation that can be replayed",
             "{name} には再現できる操作が 1 つもありません"
         ))
-        .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
+        .remedy(text!("record the trace again, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
-/// The error of a trace with more operations; `part` is the command that leaves as many as are replayed.
+/// Creates the error for a trace with too many operations. `part` is the command that reduces it to the
+/// limit.
 pub(super) fn too_long(name: &str, most_operations: usize, part: &str) -> Error {
     let count = number::count(most_operations as u64);
     ErrorKind::Import
         .error(text!(
-            "{name} has more than {count} operations, and no more are replayed",
+            "{name} has more than {count} operations, the limit for a replay",
             "{name} の操作は {count} 件を超えています(再生できる上限です)"
         ))
         .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
 }
 
-/// A trace as it grows.
+/// A trace during reading.
 pub(super) struct TraceBuilder {
     pub(super) trace: Trace,
     pub(super) most_operations: usize,
     units: HashMap<String, u32>,
-    /// Bytes of their names.
+    /// Total size of the names.
     name_bytes: usize,
 }
 
@@ -50,7 +52,7 @@ impl TraceBuilder {
         self.trace.format = format.to_owned();
     }
 
-    /// The index of a unit, which is new or known.
+    /// Returns the index of a unit, and adds the unit if it is new.
     pub(super) fn unit(&mut self, line: TraceLine<'_>, name: &str) -> Result<u32> {
         if let Some(&unit) = self.units.get(name) {
             return Ok(unit);
@@ -59,7 +61,7 @@ impl TraceBuilder {
         if self.name_bytes > MOST_NAME_BYTES {
             let most = format_bytes(MOST_NAME_BYTES as u64);
             let what = text!(
-                "the names of its files have more than {most}",
+                "the names of its files exceed {most} in total",
                 "ファイル名の合計が {most} を超えています"
             );
             return Err(line.fault(line.text, what).remedy(text!(
@@ -73,7 +75,7 @@ impl TraceBuilder {
         Ok(unit)
     }
 
-    /// An operation of a unit; a read or a write of length 0 is left out.
+    /// Adds an operation of a unit. A read or a write of length 0 is skipped.
     pub(super) fn push(&mut self, line: TraceLine<'_>, unit: &str, operation: TraceOp) -> Result<()> {
         let unit = self.unit(line, unit)?;
         if operation.kind != OpKind::Sync && operation.length_bytes == 0 {
@@ -87,7 +89,7 @@ impl TraceBuilder {
         Ok(())
     }
 
-    /// Counts what is no operation that can be done again.
+    /// Counts an operation that cannot be replayed.
     pub(super) fn leave_out(&mut self, what: Text) -> Result<()> {
         self.trace.leave_out(1, what);
         Ok(())
@@ -102,7 +104,7 @@ impl TraceBuilder {
     }
 }
 
-/// An operation at an offset and of a length, of a unit that the builder knows.
+/// Returns an operation of a known unit at an offset and with a length.
 pub(super) fn operation(at_ns: u64, kind: OpKind, (offset_bytes, length_bytes): (u64, u32)) -> TraceOp {
     TraceOp { at_ns, kind, offset_bytes, length_bytes, unit: 0, took_ns: 0 }
 }

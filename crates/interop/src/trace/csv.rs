@@ -1,30 +1,34 @@
-//! Traces with commas: Microsoft Research Cambridge, the Storage Performance Council, Alibaba and CloudPhysics.
+//! Comma-separated traces: Microsoft Research Cambridge, the Storage Performance Council, Alibaba and
+//! CloudPhysics.
 //!
-//! MSR (README of the traces at SNIA IOTTA, block-io/387): Timestamp, Hostname, DiskNumber, Type (`Read`, `Write`),
-//! Offset and Size in bytes, ResponseTime; times in Windows' unit of 100 ns since 1601. The unit is `HOST_DISK`, as the
-//! files are named. Response times are not kept.
+//! MSR (README of the traces at SNIA IOTTA, block-io/387): Timestamp, Hostname, DiskNumber, Type
+//! (`Read`, `Write`), Offset and Size in bytes, ResponseTime; times in the Windows unit of 100 ns since
+//! 1601. The unit is `HOST_DISK`, like the names of the files. Response times are ignored.
 //!
-//! SPC (SPC Trace File Format Specification 1.0.1; the OLTP and search traces of UMass): ASU, LBA, size in bytes, opcode
-//! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
-//! to the trace's description; the traces that are around use 512 bytes, and that is taken.
+//! SPC (SPC Trace File Format Specification 1.0.1; the OLTP and search traces of UMass): ASU, LBA, size
+//! in bytes, opcode (`R`, `W`, either case), time in s, and further fields that are ignored. The
+//! specification leaves the block size to the trace's description; the available traces use 512 bytes,
+//! which is assumed.
 //!
-//! Alibaba (README of alibaba/block-traces, 2020): device, `R` or `W`, offset and length in bytes, time in µs, with or without a heading.
+//! Alibaba (README of alibaba/block-traces, 2020): device, `R` or `W`, offset and length in bytes, time
+//! in µs, with or without a heading.
 //!
-//! CloudPhysics' virtual disks as libCacheSim has them in CSV: the heading `version,time,op,size,lbn`, an opcode of SCSI in hexadecimal,
-//! bytes, and a block of 512 bytes. The times there are whole seconds; a number too large for seconds is in µs, as in the records.
+//! CloudPhysics' virtual disks in libCacheSim's CSV: the heading `version,time,op,size,lbn`, a SCSI
+//! opcode in hexadecimal, bytes, and a block of 512 bytes. The times there are whole seconds. A number
+//! too large for seconds is in µs, as in the records.
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, operation, sync};
 use super::lines::{TraceLine, kind_of};
 use crate::import::digits;
 use kurabe_core::{Result, text, workload::OpKind};
 
-/// ns of a tick of Windows' file time.
+/// Duration in ns of a tick of Windows' file time.
 const FILE_TIME_NS: u64 = 100;
-/// Fields of a line of MSR.
+/// Number of fields of an MSR line.
 const MSR_FIELDS: usize = 7;
-/// Fields of a line of SPC at least.
+/// Minimum number of fields of an SPC line.
 const SPC_FIELDS: usize = 5;
-/// Words of a read and a write.
+/// Words for a read and a write.
 const MSR_KINDS: [&str; 2] = ["read", "write"];
 const SPC_KINDS: [&str; 2] = ["r", "w"];
 
@@ -32,19 +36,19 @@ fn split(line: &str) -> Vec<&str> {
     line.split(',').map(str::trim).collect()
 }
 
-/// Whether a line is the heading that some of MSR's traces begin with.
+/// Returns whether a line is the heading of some MSR traces.
 pub(super) fn is_msr_header(line: &str) -> bool {
     let fields = split(line);
     fields.len() == MSR_FIELDS && fields[0].eq_ignore_ascii_case("timestamp")
 }
 
-/// Whether a line looks like one of MSR.
+/// Returns whether a line looks like one of MSR.
 pub(super) fn fits_msr(line: &str) -> bool {
     let fields = split(line);
     fields.len() == MSR_FIELDS && (is_msr_header(line) || kind_of(fields[3], MSR_KINDS).is_some())
 }
 
-/// Whether a line looks like one of SPC.
+/// Returns whether a line looks like one of SPC.
 pub(super) fn fits_spc(line: &str) -> bool {
     let fields = split(line);
     fields.len() >= SPC_FIELDS && kind_of(fields[3], SPC_KINDS).is_some()
@@ -56,7 +60,7 @@ pub(super) fn msr_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Resul
         return Err(line.miscounted(fields.len(), MSR_FIELDS));
     };
     let at_ns = line.number(time)?.checked_mul(FILE_TIME_NS);
-    let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a time of this age", "この時代の時刻")))?;
+    let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a valid date", "正しい日時")))?;
     let kind = line.kind(kind, MSR_KINDS, &text!("Read or Write", "Read か Write"))?;
     let extent = line.extent((offset, 1), (length, 1))?;
     let disk = line.number(disk)?;
@@ -75,10 +79,10 @@ pub(super) fn spc_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Resul
     builder.push(line, &format!("asu{storage}"), operation(at_ns, kind, extent))
 }
 
-/// Fields of a line of Alibaba.
+/// Number of fields of an Alibaba line.
 const ALIBABA_FIELDS: usize = 5;
 
-/// Returns whether a line is the heading that Alibaba's paper gives.
+/// Returns whether a line is the heading in Alibaba's paper.
 pub(super) fn is_alibaba_header(line: &str) -> bool {
     split(line) == ["device_id", "opcode", "offset", "length", "timestamp"]
 }
@@ -104,7 +108,7 @@ pub(super) fn alibaba_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> R
 
 /// Columns of CloudPhysics' CSV.
 const VSCSI_COLUMNS: [&str; 5] = ["version", "time", "op", "size", "lbn"];
-/// A time from here on is in µs: as seconds it would be thirty thousand years.
+/// Minimum of a time in µs. In seconds, it would be thirty thousand years.
 const LEAST_MICROSECONDS: u64 = 1_000_000_000_000;
 
 /// Returns whether a line is the heading of CloudPhysics' CSV.

@@ -1,19 +1,20 @@
 //! fio's I/O logs, versions 2 and 3.
 //!
-//! Format: fio's HOWTO, "Trace file format v2" and "v3", and iolog.c. A line is a file's name and an action, with an
-//! offset and a length unless the action is about the file itself; version 3 puts a time in µs before them (the
-//! HOWTO gives no unit; iolog.c writes and reads µs). Names hold no blanks.
+//! Format: fio's HOWTO, "Trace file format v2" and "v3", and iolog.c. A line is a file name and an
+//! action, with an offset and a length unless the action concerns the file itself. Version 3 puts a
+//! time in µs before them (the HOWTO gives no unit; iolog.c writes and reads µs). Names contain no
+//! spaces.
 //!
-//! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
-//! start, so their meaning cannot be told.
+//! Waits of version 2 are skipped: the HOWTO defines their number as µs since the previous wait,
+//! iolog.c as ms since the start, so their meaning is ambiguous.
 
 use super::builder::{TraceBuilder, discards, operation, sync};
 use super::lines::{LineReader, TraceLine};
 use kurabe_core::{Result, text, trace::Trace, workload::OpKind};
 
-/// ns of a time unit in version 3.
+/// Duration in ns of a time unit in version 3.
 const TIME_UNIT_NS: u64 = 1000;
-/// The longest name that fio reads.
+/// Maximum length of a name in fio.
 const NAME_LONGEST: usize = 255;
 
 pub(super) fn read(lines: &mut LineReader<'_>, builder: &mut TraceBuilder) -> Result<()> {
@@ -23,7 +24,7 @@ pub(super) fn read(lines: &mut LineReader<'_>, builder: &mut TraceBuilder) -> Re
         "fio version 3 iolog" => true,
         other => {
             let versions =
-                text!("a version of fio's log that kurabe knows (2, 3)", "対応している fio ログの版(2、3)");
+                text!("a supported version of fio's log (2, 3)", "対応している fio ログの版(2、3)");
             return Err(first.wrong(other, &versions));
         }
     };
@@ -50,11 +51,11 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
                 "trim" => return builder.leave_out(discards()),
                 "wait" if !timed => {
                     return builder.leave_out(text!(
-                        "waits, whose unit fio's manual and program tell differently",
+                        "waits, whose unit differs between fio's manual and its code",
                         "待ち時間(単位の説明が fio の文書とプログラムで食い違うもの)"
                     ));
                 }
-                other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
+                other => return Err(line.wrong(other, &text!("a fio action", "fio の操作"))),
             };
             builder.push(line, name, operation(at_ns, kind, extent))
         }
@@ -62,10 +63,11 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
     }
 }
 
-/// A trace as fio's log of version 3, for `fio --read_iolog`. Times are cut to whole µs, the unit of that format.
+/// Returns a trace as fio's log of version 3, for `fio --read_iolog`. Times are truncated to whole µs,
+/// the unit of that format.
 ///
-/// fio opens the units' names as files: to replay elsewhere, give fio `--replay_redirect`. In names, blanks become
-/// underscores and what is beyond 255 bytes is cut, because fio reads no others.
+/// fio opens the units' names as files. To replay the log elsewhere, use `--replay_redirect` of fio. In
+/// names, spaces become underscores, and names are cut at 255 bytes, because fio reads no others.
 pub fn write_iolog_v3(trace: &Trace) -> String {
     use std::fmt::Write;
     let names: Vec<String> = trace.units.iter().map(|name| file_name(name)).collect();

@@ -1,8 +1,9 @@
 //! bcc's `biosnoop` as a trace.
 //!
-//! The model: the heading names the columns, and each line below it is an operation of a device (`import/biosnoop.rs` has the form of a
-//! line). The printed time is that of the completion, so the operation began its latency, and with `-Q` its time in the queue, earlier.
-//! Sectors are 512 bytes.
+//! The model: the heading names the columns, and each line below it is an operation of a device
+//! (`import/biosnoop.rs` documents the format of a line). The printed time is the completion time, so
+//! the operation started earlier by its latency, and with `-Q` by its time in the queue. Sectors are
+//! 512 bytes.
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, operation, sync};
 use super::lines::LineReader;
@@ -11,7 +12,7 @@ pub(super) use crate::import::biosnoop::is_header;
 use kurabe_core::trace::TraceOp;
 use kurabe_core::{Result, text, workload::OpKind};
 
-/// Columns without `-Q`.
+/// Number of columns without `-Q`.
 const COLUMNS: usize = 8;
 
 pub(super) fn read(lines: &mut LineReader<'_>, trace: &mut TraceBuilder) -> Result<()> {

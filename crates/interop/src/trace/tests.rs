@@ -1,4 +1,4 @@
-//! Every format from its fixture; what is refused; and that nothing panics.
+//! Tests of every format with its fixture, of refusals, and of freedom from panics.
 
 use super::builder::*;
 use super::lines::{TraceLine, decimal_ns};
@@ -17,7 +17,7 @@ const MQSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/mqsim.trace");
 const VALIDATE: &[u8] = include_bytes!("../../tests/fixtures/traces/validate.trace");
 const DISKSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/disksim.trace");
 
-/// An operation in short.
+/// Short form of an operation.
 type Short = (u64, OpKind, u64, u32, u32);
 
 fn short(trace: &Trace) -> Vec<Short> {
@@ -43,7 +43,7 @@ fn refused(bytes: &[u8], format: Option<TraceFormat>) -> String {
 
 use OpKind::{Read, Sync, Write};
 
-/// Lines without an end, of which a reader may take so many bytes.
+/// Returns lines without an end. A reader may take at most this number of bytes.
 fn endless(line: &str, most_bytes: usize) -> impl BufRead {
     struct Endless(Vec<u8>, usize, usize);
     impl std::io::Read for Endless {
@@ -81,15 +81,15 @@ fn of_what_never_ends_no_more_is_read_than_tells_that() {
         let error = read_trace("t", endless(line, most_bytes), None).expect_err("refused");
         error.render(Lang::En)
     };
-    assert!(refused("\0", 16_384).contains("t is no text"));
-    assert!(refused("1,", 16_384).contains("the line has more than 8 KiB"));
-    assert!(refused("cat\n", 16_384).contains("no trace that kurabe can tell"));
+    assert!(refused("\0", 16_384).contains("t is not text"));
+    assert!(refused("1,", 16_384).contains("the line is longer than 8 KiB"));
+    assert!(refused("cat\n", 16_384).contains("cannot be detected"));
     let mut builder = TraceBuilder::new(1);
     let line = TraceLine { file: "t", number: 1, text: "0 name add" };
     let long_name = "n".repeat(8000);
     let error = (0..10_000).find_map(|number| builder.unit(line, &format!("{long_name}{number}")).err());
     let words = error.expect("refused").render(Lang::En);
-    assert!(words.contains("the names of its files have more than 64 MiB"), "{words}");
+    assert!(words.contains("the names of its files exceed 64 MiB"), "{words}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn fios_logs_of_both_versions_are_read() {
     assert_eq!((trace.format.as_str(), trace.timed), ("fio-iolog-2", false));
     assert_eq!(trace.units, ["/data/a", "/data/b"]);
     assert_eq!(short(&trace), [(0, Write, 8192, 4096, 0), (0, Read, 0, 65536, 1), (0, Sync, 0, 0, 0)]);
-    let waits = "waits, whose unit fio's manual and program tell differently";
+    let waits = "waits, whose unit differs between fio's manual and its code";
     assert_eq!(left_out(&trace), [(1, waits), (1, "discards (trims)")]);
 
     let trace = read(IOLOG_3, None);
@@ -135,7 +135,7 @@ fn blkparse_gives_what_was_queued_or_what_was_issued() {
         (122_999_999_005, Read, 300 * 512, 512, 0),
     ];
     assert_eq!(short(&trace), expected);
-    let forced = "forced unit access (FUA) of writes, which are kept as plain writes";
+    let forced = "forced unit access (FUA) of writes, which are recorded as plain writes";
     assert_eq!(left_out(&trace), [(1, "discards (trims)"), (1, forced)]);
 
     let trace = read(BLKPARSE, Some(TraceFormat::BlkparseIssued));
@@ -148,7 +148,7 @@ fn blkparse_gives_what_was_queued_or_what_was_issued() {
         [(1, "discards (trims)"), (1, "commands that are neither reads nor writes")]
     );
 
-    // A text of which only `D` was kept is told by its content.
+    // A text filtered to `D` is recognized by its content.
     let kept: String = String::from_utf8_lossy(BLKPARSE)
         .lines()
         .filter(|line| line.contains("  D  "))
@@ -204,7 +204,7 @@ fn simulators_columns_need_a_name_where_they_look_alike() {
     assert_eq!(trace.units, ["device1", "device2"]);
     let same = read(MQSIM, Some(TraceFormat::Ssdsim));
     assert_eq!((same.format.as_str(), same.operations), ("ssdsim", trace.operations));
-    // The same figures as DiskSim's are a million times as long.
+    // The same figures read as DiskSim's result in a time that is a million times longer.
     assert_eq!(read(MQSIM, Some(TraceFormat::Disksim)).summary().duration_ns, 20_000_000_000);
 
     let trace = read(DISKSIM, None);
@@ -225,16 +225,16 @@ fn a_bad_line_is_shown_with_a_remedy() {
     assert!(message.contains("t:3:17"), "{message}");
     assert!(message.contains("`10x` is not"), "{message}");
     for (bytes, words) in [
-        (&b"fio version 9 iolog\n"[..], "a version of fio's log"),
-        (b"fio version 3 iolog\n7 a wait 5 0\n", "an action that fio knows"),
+        (&b"fio version 9 iolog\n"[..], "a supported version of fio's log"),
+        (b"fio version 3 iolog\n7 a wait 5 0\n", "a fio action"),
         (b"fio version 3 iolog\n7 a read 5\n", "4 fields, not 5"),
         (b"fio version 2 iolog\na unlink\n", "add, open or close"),
         (b"fio version 2 iolog\na read 0 4294967296\n", "a length below 4 GiB"),
         (b"fio version 2 iolog\na read 18446744073709551615 4096\n", "an offset below 16 EiB"),
-        (b"fio version 2 iolog\na trim 0 4096\n", "no operation that can be done again"),
+        (b"fio version 2 iolog\na trim 0 4096\n", "no operation that can be replayed"),
         (b"\x1f\x8b\x08", "gunzip"),
         (b"\x07taerest", "blkparse -i"),
-        (b"a\0b", "no text"),
+        (b"a\0b", "not text"),
         (b"", "no operation"),
         (b"hello world\n", "fio-iolog, blkparse"),
         (b"1,web,0,Read,0,512,1\n2,web,0,Reed,0,512,1\n", "Read or Write"),
@@ -262,7 +262,7 @@ fn formats_have_words() {
     for (_, format) in TraceFormat::WORDS {
         assert_eq!(TraceFormat::from_word(format.word()).expect("its own word"), *format);
     }
-    let error = TraceFormat::from_word("zip").expect_err("no format");
+    let error = TraceFormat::from_word("zip").expect_err("not a trace format");
     assert_eq!(error.kind(), ErrorKind::Usage);
 }
 
@@ -287,7 +287,7 @@ fn what_fio_cannot_read_in_a_name_is_replaced() {
     assert_eq!(again.operations, trace.operations);
 }
 
-/// A trace of anything that the type allows, with times in whole µs.
+/// Returns an arbitrary valid trace with times in whole µs.
 fn any_trace() -> impl Strategy<Value = Trace> {
     let operation = (0..u64::MAX / 4000, 0..3_u8, 0..u64::MAX / 2, 1..=u32::MAX, 0..3_u32);
     prop::collection::vec(operation, 1..40).prop_map(|drawn| {
@@ -342,7 +342,7 @@ proptest! {
     }
 }
 
-/// Reads bytes in every format; what is accepted is sound, and what is refused says what to do.
+/// Reads bytes in every format. An accepted trace is valid, and a refusal has a remedy.
 fn survive(bytes: &[u8]) {
     for format in std::iter::once(None).chain(TraceFormat::WORDS.iter().map(|(_, format)| Some(*format))) {
         match read_trace("t", bytes, format) {

@@ -1,8 +1,9 @@
-//! DiskSim's `validate` traces: what a real drive was asked, and how long each request took.
+//! DiskSim's `validate` traces: requests to a real drive, and their measured times.
 //!
-//! Format (iotrace_validate_get_ioreq_event in disksim_iotrace.c): `R` or `W`, what the drive's buffer did (`Hit`, `Miss`,
-//! `Doub`, `Trip`: disconnected twice, three times), first block, blocks of 512 bytes, measured time in µs, and the time
-//! in µs from the end of this request until the next one. One request is in flight at a time.
+//! Format (iotrace_validate_get_ioreq_event in disksim_iotrace.c): `R` or `W`, the result in the
+//! drive's buffer (`Hit`, `Miss`, `Doub`, `Trip`: disconnected twice, three times), first block, blocks
+//! of 512 bytes, measured time in µs, and the time in µs from the end of this request until the next
+//! one. One request is in flight at a time.
 //!
 //! A request's time in the trace is the sum of all measured times and pauses before it.
 
@@ -10,12 +11,12 @@ use super::builder::{SECTOR_BYTES, TraceBuilder, operation};
 use super::lines::TraceLine;
 use kurabe_core::{Result, text, trace::TraceOp, workload::OpKind};
 
-/// Fields of a line.
+/// Number of fields of a line.
 const FIELDS: usize = 6;
-/// ns of a time unit.
+/// Duration in ns of a time unit.
 const TIME_UNIT_NS: u64 = 1000;
 
-/// Whether a line looks like one of this format.
+/// Returns whether a line looks like one of this format.
 pub(super) fn fits(line: &str) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [kind, buffer, _, _, time, pause] = fields[..] else { return false };
@@ -26,7 +27,7 @@ pub(super) fn fits(line: &str) -> bool {
         && is_time(pause)
 }
 
-/// Reads a line of a request that came at a time: when the next one comes.
+/// Reads a line of a request that arrived at a time. Returns the arrival time of the next one.
 pub(super) fn read_line(line: TraceLine<'_>, builder: &mut TraceBuilder, at_ns: u64) -> Result<u64> {
     let [kind, _buffer, block, blocks, time, pause] = line.fields::<FIELDS>()?;
     let kind = match kind {

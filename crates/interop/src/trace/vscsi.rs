@@ -1,23 +1,26 @@
-//! CloudPhysics' traces of virtual SCSI disks, as its public set has them: records of one size, one after another.
+//! CloudPhysics' traces of virtual SCSI disks, as in its public data set: consecutive records of a
+//! fixed size.
 //!
-//! The model, with little-endian numbers: version 1 has records of 32 bytes (serial number, length in bytes, scatter-gather
-//! entries, command, version, block, time in µs), version 2 of 40 (command and version first, and a response time behind
-//! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
-//! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
+//! The model, with little-endian numbers: version 1 has records of 32 bytes (serial number, length in
+//! bytes, scatter-gather entries, command, version, block, time in µs), version 2 of 40 (command and
+//! version first, and a response time after the time). The version is in the upper byte of its field.
+//! Blocks are 512 bytes, as VMware counts them. The command is the SCSI opcode. Layout: libCacheSim's
+//! reader of the same traces (traceReader, vscsi.h).
 
 use super::builder::{SECTOR_BYTES, TraceBuilder, discards, empty, operation, sync, too_long};
 use super::lines::{MOST_BYTES, TraceLine, too_large, unreadable};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, workload::OpKind};
 use std::io::{BufRead, Read};
 
-/// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.
+/// Number of records that must contain the version for a file to be recognized as such a trace. Other
+/// bytes contain it once by chance.
 const SHOWN: usize = 4;
 /// The unit of all operations.
 const DISK: &str = "disk";
-/// ns of a tick.
+/// Duration in ns of a tick.
 const TICK_NS: u64 = 1000;
 
-/// Where the fields of a record are that differ between versions.
+/// Offsets of the fields of a record that differ between versions.
 struct RecordLayout {
     version: u8,
     size: usize,
@@ -30,12 +33,12 @@ const LAYOUTS: [RecordLayout; 2] = [
     RecordLayout { version: 1, size: 32, command_at: 12, version_at: 14, length_at: 4 },
     RecordLayout { version: 2, size: 40, command_at: 0, version_at: 2, length_at: 8 },
 ];
-/// Where every version has the block and the time.
+/// Offset of block and time in every version.
 const BLOCK_AT: usize = 16;
 const TIME_AT: usize = 24;
 
 impl RecordLayout {
-    /// The layout of a file, by its first records.
+    /// Returns the layout of a file, by its first records.
     fn of(bytes: &[u8]) -> Option<&'static Self> {
         let fits = |layout: &&Self| {
             let records = bytes.chunks_exact(layout.size).take(SHOWN);
@@ -49,7 +52,7 @@ impl RecordLayout {
     }
 }
 
-/// Whether the bytes are of such a trace.
+/// Returns whether the bytes are of such a trace.
 pub(super) fn fits(bytes: &[u8]) -> bool {
     RecordLayout::of(bytes).is_some()
 }
@@ -60,7 +63,7 @@ pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuild
         return Err(empty(name));
     }
     let Some(layout) = RecordLayout::of(beginning) else {
-        let what = text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
+        let what = text!("not a record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
         return Err(broken(name, 0, &what));
     };
     let mut record = Vec::with_capacity(layout.size);
@@ -83,7 +86,7 @@ pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuild
     Ok(())
 }
 
-/// Takes one record, which begins at a byte of the file.
+/// Reads one record at an offset of the file.
 fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut TraceBuilder) -> Result<()> {
     let broken = |what: Text| broken(name, at, &what);
     if record.len() < layout.size {
@@ -92,7 +95,7 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
     if !layout.shows_version(record) {
         return Err(broken(text!("a record of another version", "バージョンの異なるレコードです")));
     }
-    // Errors of lines do not come up here: there is one unit, and the limit was looked at.
+    // Errors of lines do not occur here: there is one unit, and the limit was already checked.
     let line = TraceLine { file: name, number: 0, text: "" };
     builder.unit(line, DISK)?;
     let too_large = || broken(text!("block or time is too large", "ブロック番号か時刻が大きすぎます"));
@@ -112,7 +115,7 @@ fn take(name: &str, at: u64, layout: &RecordLayout, record: &[u8], builder: &mut
     }
 }
 
-/// Command, time, and offset and length of a record; `None` if its place or time is beyond what can be.
+/// Returns command, time, and offset and length of a record. `None` if its offset or time is too large.
 fn fields_of(layout: &RecordLayout, record: &[u8]) -> Option<(u16, u64, (u64, u32))> {
     let command = u16::from_le_bytes(field(record, layout.command_at)?);
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
@@ -129,7 +132,7 @@ fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {
 fn broken(name: &str, at: u64, what: &Text) -> Error {
     let what = text!("{name}, byte {at}: {what}", "{name} の {at} バイト目: {what}"; what);
     ErrorKind::Import.error(what).remedy(text!(
-        "give the trace as it was published, unpacked and whole",
+        "give the trace as it was published, decompressed and complete",
         "公開されたままの、展開済みで欠けのないトレースを指定してください"
     ))
 }
@@ -202,7 +205,7 @@ mod tests {
         let mut few = TraceBuilder::new(3);
         let error = read("w", &whole[..], &mut few).unwrap_err();
         assert!(error.render(Lang::En).contains("head -c 120 w"), "{error}");
-        // Zeros hold no version.
-        assert!(refused(&[0; 320]).contains("no text"));
+        // Zeros contain no version.
+        assert!(refused(&[0; 320]).contains("not text"));
     }
 }

@@ -14,7 +14,7 @@ use kurabe_stats::Histogram;
 use kurabe_testkit::{figure, moved, parameter};
 use std::collections::BTreeMap;
 
-/// 64 KiB reads of 4 MiB, once over.
+/// Returns 64 KiB reads of 4 MiB in one pass.
 pub fn workload() -> Workload {
     Workload {
         pattern: Pattern::Sequential,
@@ -54,7 +54,8 @@ pub fn cell(label: &str, direction: Direction, workload: Workload) -> Cell {
     }
 }
 
-/// A cell whose repetitions moved these bytes in a second each, with this mean latency in ns.
+/// Returns a cell whose repetitions each transferred these bytes in a second, with this mean latency in
+/// ns.
 pub fn measured(label: &str, direction: Direction, workload: Workload, runs: &[(u64, u64)]) -> Cell {
     let mut cell = cell(label, direction, workload);
     for (index, (bytes, latency_ns)) in runs.iter().enumerate() {
@@ -65,7 +66,7 @@ pub fn measured(label: &str, direction: Direction, workload: Workload, runs: &[(
     cell
 }
 
-/// A cell of another tool.
+/// Returns a cell of another tool.
 pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedStatistic, f64)]) -> Cell {
     let figures = figures
         .iter()
@@ -89,7 +90,7 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
     }
 }
 
-/// As records hold them, so that a rule added later does not concern these tests.
+/// Returns the rules in the form of a record, so that a new rule does not affect these tests.
 fn rules() -> Rules {
     serde_json::from_value(serde_json::json!({
         "size_bytes": 4 << 20, "size_at_least_bytes": null, "fill_time_limit_ns": null, "write_limit_bytes": null,
@@ -172,7 +173,7 @@ pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<C
     }
 }
 
-/// A run of another tool.
+/// Returns a run of another tool.
 pub fn imported(cells: Vec<Cell>) -> RunRecord {
     let mut record = record("", TargetKind::File, Statistic::Mean, cells);
     record.header.target = None;
@@ -191,7 +192,7 @@ pub fn imported(cells: Vec<Cell>) -> RunRecord {
     record
 }
 
-/// The run as one of a model.
+/// Returns the run as one of a model.
 pub fn on_model(mut run: RunRecord) -> RunRecord {
     let target = run.header.target.as_mut().expect("a target");
     (target.given, target.path) = ("model:card".to_owned(), "model:card".to_owned());

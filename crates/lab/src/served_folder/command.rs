@@ -61,12 +61,12 @@ impl LeftBehind {
         }
         let left = Text::list(self.processes.clone());
         let message = text!(
-            "the command ended, but {left} went on using the disk until it was killed",
+            "the command ended, but {left} used the disk until it was killed",
             "コマンドの終了後も、{left} が強制終了されるまでディスクを使い続けました";
             left
         );
         Err(ErrorKind::Io.error(message).remedy(text!(
-            "have the command wait for what it starts",
+            "make the command wait for the processes that it starts",
             "起動したプロセスの終了をコマンドが待つようにしてください"
         )))
     }

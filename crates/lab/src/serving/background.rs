@@ -75,7 +75,7 @@ pub fn leave_terminal(log: &Path, first_words: impl FnOnce() -> Result<()>) -> R
         let shown = shown::path(log);
         Error::os(
             text!(
-                "cannot go on in the background with the log {shown}",
+                "cannot continue in the background with the log {shown}",
                 "ログ {shown} を使ってバックグラウンドに移れません"
             ),
             &error,

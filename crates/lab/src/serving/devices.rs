@@ -22,7 +22,7 @@ pub fn refuse_others_than_root() -> Result<()> {
     Err(ErrorKind::Permission
         .error(text!("only root can attach a device", "デバイスを接続できるのは root だけです"))
         .remedy(text!(
-            "use sudo, or `{SERVE}`, which needs no rights",
+            "use sudo, or use `{SERVE}`, which needs no privileges",
             "sudo を使うか、権限のいらない `{SERVE}` を使ってください"
         )))
 }
@@ -94,11 +94,11 @@ fn control_socket(path: &Path) -> Result<PathBuf> {
 fn not_ours(device: &Path) -> Error {
     let shown = shown::path(device);
     ErrorKind::Refused.error(text!(
-        "{shown} is no device of `{ATTACH}`",
+        "{shown} is not a device of `{ATTACH}`",
         "{shown} は `{ATTACH}` のデバイスではありません"
     ))
     .remedy(text!(
-        "name the device that `{ATTACH}` printed; `{}` and `nbd-client -d` are for others",
+        "name the device that `{ATTACH}` printed; detach other devices with `{}` or `nbd-client -d`",
         "`{ATTACH}` が表示したデバイスを指定してください。ほかのものは `{}` や `nbd-client -d` で切り離せます",
         Mention::Shell("losetup --detach")
     ))

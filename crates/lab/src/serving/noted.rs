@@ -94,7 +94,7 @@ pub fn served_now(notes: &[ServedNote], request: &ControlRequest) -> Vec<ServedN
 
 fn silent() -> Error {
     ErrorKind::Target.error(text!("the server does not answer", "サーバーが応答しません")).remedy(text!(
-        "it was killed, or stands still; one that is dead goes from this list when the next one begins",
+        "it was killed or has stopped; a dead server disappears from this list when the next one starts",
         "強制終了されたか、停止しています。終了したものは、次にサーバーを起動すると一覧から消えます"
     ))
 }

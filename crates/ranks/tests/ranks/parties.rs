@@ -145,8 +145,8 @@ fn a_rank_without_a_sign_is_lost_and_keeps_what_it_has() {
     });
     let record = record_of(&came[0].0);
     assert_eq!(ranks_of(&record), [vec![0, 1, 2], vec![0, 2], vec![0, 2]]);
-    assert!(came[0].1.as_ref().unwrap_err().what().en.contains("rank 1 on host0: gave no sign"));
-    assert!(!came[1].1.as_ref().unwrap_or(&false), "nobody has what it measured");
+    assert!(came[0].1.as_ref().unwrap_err().what().en.contains("rank 1 on host0: did not respond"));
+    assert!(!came[1].1.as_ref().unwrap_or(&false), "no rank has its results");
     assert!(came[2].1.as_ref().unwrap());
 }
 
@@ -161,7 +161,7 @@ fn a_rank_that_does_something_else_is_left_out() {
         })
     });
     assert_eq!(ranks_of(&record_of(&came[0].0)), [vec![0, 1, 2], vec![0, 1, 2], vec![0, 2]]);
-    assert!(came[0].1.as_ref().unwrap_err().what().en.contains("rank 1 on host0: does something else"));
+    assert!(came[0].1.as_ref().unwrap_err().what().en.contains("rank 1 on host0: does not do the same work"));
 }
 
 #[test]

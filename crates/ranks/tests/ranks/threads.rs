@@ -42,7 +42,7 @@ impl Communicator for Thread {
         match self.receiver.recv_timeout(limit) {
             Ok(message) => Ok(Some(message)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
-            Err(_) => Err(ErrorKind::Internal.error(text!("nobody is left", "誰もいません"))),
+            Err(_) => Err(ErrorKind::Internal.error(text!("no rank is left", "誰もいません"))),
         }
     }
 }

@@ -36,7 +36,6 @@ pub struct Progress {
     mentions: Mentions,
 }
 
-/// The running repetition.
 struct Running {
     place: String,
     direction: Option<Direction>,

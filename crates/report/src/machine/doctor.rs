@@ -73,7 +73,7 @@ pub fn doctor(facts: &MachineFacts, leftovers: &[Leftover]) -> Doctor {
 }
 
 fn engines(facts: &MachineFacts) -> Section {
-    let refused = || text!("io_uring goes without", "io_uring で使えない機能");
+    let refused = || text!("unavailable in io_uring", "io_uring で使えない機能");
     let mut lines = match &facts.ring {
         Ok(ring) => vec![Check::new(CheckMark::Good, Text::same("io_uring"), ring.features.join(", "))],
         Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],

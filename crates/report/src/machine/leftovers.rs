@@ -43,7 +43,7 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
             "フォルダーが戻れば削除します。それまでは `{DOCTOR}` に表示されます"
         ),
         _ => text!(
-            "if nobody needs it, remove it by hand; until then `{DOCTOR}` names it",
+            "if it is not needed, remove it manually; until then, `{DOCTOR}` lists it",
             "不要なら手作業で削除してください。それまでは `{DOCTOR}` に表示されます"
         ),
     };
@@ -61,7 +61,7 @@ pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
         Check { mark, what: text!("run {}", "測定 {}", leftover.run), value, remedy }
     };
     let lines: Vec<Check> = leftovers.iter().map(check).collect();
-    let title = text!("What earlier runs left behind", "以前の測定が残したもの");
+    let title = text!("Leftovers of earlier runs", "以前の測定が残したもの");
     (!lines.is_empty()).then_some(Section { title, lines })
 }
 

@@ -5,7 +5,6 @@
 
 use kurabe_core::{Text, phrases};
 
-/// The phrases.
 const PHRASES: &str = include_str!("seen.txt");
 
 /// Translates a phrase of a record.
@@ -36,7 +35,7 @@ fn a_phrase_is_said_in_japanese_with_its_names_kept() {
         ("loop0 (loop, /srv/x.img, direct)", "loop0 (ループデバイス、/srv/x.img、ダイレクト)"),
         ("md0 (raid0, 4 devices, strip 64 KiB)", "md0 (raid0、4 台、ストリップ 64 KiB)"),
         (
-            "devices under the overlay: its upper directory cannot be seen from here",
+            "devices under the overlay: its upper directory is not visible from here",
             "overlay の下のデバイス: 書き込み先のディレクトリがここからは見えません",
         ),
         ("health of sda: smartctl: not installed", "sda の健康状態: smartctl: インストールされていません"),

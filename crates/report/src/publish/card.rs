@@ -17,7 +17,6 @@ use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
 use kurabe_core::{Lang, Text, mention::SHOW, record::RunRecord, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
-/// Width in pixels.
 const WIDTH: f64 = 1200.0;
 /// Height in pixels, for an aspect ratio of 16 to 9.
 const HEIGHT: f64 = 675.0;

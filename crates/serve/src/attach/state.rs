@@ -61,9 +61,12 @@ pub fn attachments_folder() -> Result<PathBuf> {
     }
     named("XDG_RUNTIME_DIR").map(|folder| folder.join("kurabe")).ok_or_else(|| {
         ErrorKind::Permission
-            .error(text!("there is no folder for what is attached", "接続の状態を置くフォルダーがありません"))
+            .error(text!(
+                "no folder is available for the state of attached devices",
+                "接続の状態を置くフォルダーがありません"
+            ))
             .remedy(text!(
-                "set {VARIABLE} to a folder of yours",
+                "set {VARIABLE} to a folder that you own",
                 "{VARIABLE} に自分のフォルダーを指定してください"
             ))
     })
@@ -94,11 +97,11 @@ impl Attachments {
         if !is_ours {
             return Err(ErrorKind::Refused
                 .error(text!(
-                    "{shown} is not a folder of this user alone",
+                    "{shown} is not a folder that only this user can access",
                     "{shown} はこのユーザー専用のフォルダーではありません"
                 ))
                 .remedy(text!(
-                    "`chmod 700` it if it is yours, or set {VARIABLE} to another folder",
+                    "if the folder is yours, `chmod 700` it; otherwise set {VARIABLE} to another folder",
                     "自分のものなら `chmod 700` するか、{VARIABLE} で別のフォルダーを指定してください"
                 )));
         }
@@ -138,7 +141,10 @@ impl Attachments {
 }
 
 fn cannot_keep(shown: &str, error: &io::Error) -> Error {
-    Error::os(text!("cannot keep what is attached in {shown}", "接続の状態を {shown} に置けません"), error)
+    Error::os(
+        text!("cannot store the state of attached devices in {shown}", "接続の状態を {shown} に置けません"),
+        error,
+    )
 }
 
 /// Folder of an attachment.

@@ -7,7 +7,7 @@
 
 use super::image::OverImage;
 use super::sparse::Sparse;
-use super::{DiskData, Keeper};
+use super::{DataStorage, DiskData};
 use kurabe_core::mention::{DATA, EXPORTS, MODELS_SHOW, SET, WRITE_EXISTING};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::available_memory_bytes;
@@ -57,7 +57,10 @@ impl DataPlace {
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
             Some(("over", path)) if !path.is_empty() => Ok(Self::Over(path.into())),
             _ => Err(ErrorKind::Usage
-                .error(text!("`{text}` is no place for data", "`{text}` はデータの置き場所として読めません"))
+                .error(text!(
+                    "`{text}` is not a place for data",
+                    "`{text}` はデータの置き場所として読めません"
+                ))
                 .remedy(text!(
                     "write memory, file:PATH, over:IMAGE or pattern",
                     "memory、file:パス、over:イメージ、pattern のいずれかを書いてください"
@@ -80,17 +83,17 @@ impl DataPlace {
         let share = most_bytes / exports.max(1) as u64;
         let disks: Vec<DiskData> = match self {
             Self::Memory => for_each(&|| DiskData::memory(size_bytes, share).map_err(no_memory))?,
-            Self::Pattern => for_each(&|| Ok(DiskData { size_bytes, keeper: Keeper::Pattern }))?,
+            Self::Pattern => for_each(&|| Ok(DiskData { size_bytes, storage: DataStorage::Pattern }))?,
             Self::File(path) => {
                 one_only(exports, path)?;
                 let file = open_file(path, size_bytes, write_existing)?;
-                vec![DiskData { size_bytes, keeper: Keeper::File(Sparse::in_file(file)) }]
+                vec![DiskData { size_bytes, storage: DataStorage::File(Sparse::in_file(file)) }]
             }
             Self::Over(path) => {
                 let over = || {
                     let (image, image_bytes) = open_image(path, size_bytes)?;
                     let over = OverImage::new(image, image_bytes, size_bytes, share).map_err(no_memory)?;
-                    Ok(DiskData { size_bytes, keeper: Keeper::Over(over) })
+                    Ok(DiskData { size_bytes, storage: DataStorage::Over(over) })
                 };
                 for_each(&over)?
             }
@@ -107,7 +110,7 @@ fn one_only(exports: usize, path: &Path) -> Result<()> {
     let shown = shown::path(path);
     Err(ErrorKind::Usage
         .error(text!(
-            "{exports} exports cannot share the file {shown}",
+            "{exports} exports cannot share one file, {shown}",
             "{exports} 個のエクスポートで {shown} は共有できません"
         ))
         .remedy(text!("use {DATA} memory with {EXPORTS}", "{EXPORTS} には {DATA} memory を使ってください")))
@@ -143,15 +146,20 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     let facts = looked.metadata().map_err(|error| cannot(&error))?;
     if !facts.is_file() {
         return Err(ErrorKind::Refused
-            .error(text!("{shown} is no regular file", "{shown} は通常のファイルではありません"))
-            .remedy(text!("name a file that is not there yet", "まだないファイルの名前を指定してください")));
+            .error(text!("{shown} is not a regular file", "{shown} は通常のファイルではありません"))
+            .remedy(text!(
+                "name a file that does not exist yet",
+                "まだないファイルの名前を指定してください"
+            )));
     }
     let mut mark = [0u8; 8];
     let is_ours = rustix::fs::fgetxattr(&looked, ATTRIBUTE, &mut mark).is_ok();
     if !is_ours && !write_existing {
-        return Err(ErrorKind::Refused.error(text!("{shown} is there already and was not made by kurabe for data", "{shown} はすでにあり、kurabe が作ったデータファイルではありません"))
+        return Err(ErrorKind::Refused.error(text!("{shown} already exists, and kurabe did not create it \
+            as a data file", "{shown} はすでにあり、kurabe が作ったデータファイルではありません"))
         .remedy(text!(
-            "choose another name; over:{shown} reads it and never writes; {WRITE_EXISTING} lets clients write to it",
+            "choose another name, use over:{shown} to read the file without changing it, or add \
+             {WRITE_EXISTING} to let clients write to it",
             "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。{WRITE_EXISTING} を付けるとクライアントが書き込めます"
         )));
     }
@@ -165,7 +173,7 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     if length > size_bytes || (is_ours && length != size_bytes) {
         return Err(ErrorKind::Target
             .error(text!(
-                "{shown} has {length} bytes, and the model {size_bytes}",
+                "the size of {shown} is {length} bytes, but the model has {size_bytes}",
                 "{shown} は {length} バイトで、モデルの {size_bytes} バイトと合いません"
             ))
             .remedy(text!(
@@ -188,8 +196,8 @@ fn lock(file: &File, shown: &str) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(ErrorKind::Refused
-            .error(text!("{shown} is served already", "{shown} はすでに使用中です"))
-            .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
+            .error(text!("another server already uses {shown}", "{shown} はすでに使用中です"))
+            .remedy(text!("stop the other server first", "先にもう一方のサーバーを終了してください"))),
         // The file system does not support locks.
         Err(TryLockError::Error(_)) => Ok(()),
     }
@@ -213,7 +221,7 @@ fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
         rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
     if bytes > size_bytes {
         return Err(ErrorKind::Target.error(text!(
-            "{shown} has {bytes} bytes, more than the model's {size_bytes}",
+            "the size of {shown} is {bytes} bytes, more than the model's {size_bytes}",
             "{shown} は {bytes} バイトで、モデルの {size_bytes} バイトより大きいです"
         ))
         .remedy(text!(

@@ -19,7 +19,6 @@ const LOOK_BYTES: u64 = 64 << 20;
 const BLOCK_BYTES: u64 = 512;
 static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A sparse file.
 #[derive(Debug)]
 pub(super) struct Sparse {
     file: File,

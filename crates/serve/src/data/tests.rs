@@ -8,28 +8,29 @@ use std::path::Path;
 const SIZE: u64 = 100_000;
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum DataChange {
     Write(u64, Vec<u8>),
     Zero(u64, u64, bool),
 }
 
-fn any_deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn any_changes() -> impl Strategy<Value = Vec<DataChange>> {
     let place = (0..SIZE, 1u64..20_000).prop_map(|(from, length)| (from, length.min(SIZE - from)));
     let write = (place.clone(), any::<u8>())
-        .prop_map(|((from, length), byte)| Deed::Write(from, vec![byte.max(1); length as usize]));
-    let zero = (place, any::<bool>()).prop_map(|((from, length), keeps)| Deed::Zero(from, length, keeps));
+        .prop_map(|((from, length), byte)| DataChange::Write(from, vec![byte.max(1); length as usize]));
+    let zero =
+        (place, any::<bool>()).prop_map(|((from, length), keeps)| DataChange::Zero(from, length, keeps));
     prop::collection::vec(prop_oneof![3 => write, 1 => zero], 1..12)
 }
 
 /// Applies the changes to data and to an array, and compares them.
-fn compare(data: &DiskData, array: &mut [u8], deeds: &[Deed]) {
-    for deed in deeds {
-        match deed {
-            Deed::Write(from, bytes) => {
+fn compare(data: &DiskData, array: &mut [u8], changes: &[DataChange]) {
+    for change in changes {
+        match change {
+            DataChange::Write(from, bytes) => {
                 data.write(*from, bytes).unwrap();
                 array[*from as usize..][..bytes.len()].copy_from_slice(bytes);
             }
-            Deed::Zero(from, length, keeps) => {
+            DataChange::Zero(from, length, keeps) => {
                 data.zero(*from, *length, *keeps).unwrap();
                 array[*from as usize..][..*length as usize].fill(0);
             }
@@ -50,12 +51,12 @@ fn compare(data: &DiskData, array: &mut [u8], deeds: &[Deed]) {
 
 proptest! {
     #[test]
-    fn memory_is_an_array(deeds in any_deeds()) {
-        compare(&DiskData::memory(SIZE, u64::MAX).unwrap(), &mut [0; SIZE as usize], &deeds);
+    fn memory_is_an_array(changes in any_changes()) {
+        compare(&DiskData::memory(SIZE, u64::MAX).unwrap(), &mut [0; SIZE as usize], &changes);
     }
 
     #[test]
-    fn an_image_shines_through_and_is_never_written(deeds in any_deeds(), length in 0u64..SIZE) {
+    fn an_image_shines_through_and_is_never_written(changes in any_changes(), length in 0u64..SIZE) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("image");
         let image: Vec<u8> = (0..length).map(|at| (at % 251) as u8 + 1).collect();
@@ -63,7 +64,7 @@ proptest! {
         let data = DataPlace::Over(path.clone()).open(SIZE, 1, false).unwrap().disks.remove(0);
         let mut array = image.clone();
         array.resize(SIZE as usize, 0);
-        compare(&data, &mut array, &deeds);
+        compare(&data, &mut array, &changes);
         prop_assert!(std::fs::read(&path).unwrap() == image);
     }
 
@@ -158,6 +159,6 @@ fn what_is_no_file_is_refused_and_a_file_in_use_is_too() {
 fn a_full_disk_is_an_error_of_the_write() {
     // A process limit would end the test, so `/dev/full` provides the error of a full file system.
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    let data = DiskData { size_bytes: SIZE, keeper: Keeper::File(Sparse::in_file(full)) };
+    let data = DiskData { size_bytes: SIZE, storage: DataStorage::File(Sparse::in_file(full)) };
     assert_eq!(data.write(0, &[1; 512]).unwrap_err().kind(), io::ErrorKind::StorageFull);
 }

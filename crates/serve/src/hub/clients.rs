@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// Time limit for a client to choose an export, and to receive its last answers.
 const PATIENCE_NS: u64 = 10_000_000_000;
 impl Hub {
-    /// Accepts pending connections.
     pub(super) fn accept(&mut self) {
         while let Some(listener) = &self.parts.listener {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

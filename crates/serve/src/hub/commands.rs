@@ -70,12 +70,12 @@ impl Hub {
         }
         let message = match control {
             Control::FailMember(member) | Control::RebuildMember(member, _) => {
-                text!("no layer has a member {member}", "メンバー {member} を持つ層はありません")
+                text!("no layer has member {member}", "メンバー {member} を持つ層はありません")
             }
-            Control::Wear => text!("no layer wears", "摩耗する層はありません"),
+            Control::Wear => text!("no layer models wear", "摩耗する層はありません"),
         };
         Err(ErrorKind::Usage.error(message).remedy(text!(
-            "`{MODELS_SHOW}` draws the layers; {LAYER} NAME names one",
+            "see the layers with `{MODELS_SHOW}`, and select one with {LAYER} NAME",
             "層は `{MODELS_SHOW}` で確認でき、{LAYER} 名前 で指定できます"
         )))
     }
@@ -139,7 +139,7 @@ impl Hub {
             let cut = disk.with_journal(|journal, data| journal.cut(data, &at_risk.lost, &in_flight, &rules));
             let cut = cut
                 .transpose()
-                .map_err(|error| Error::os(text!("cannot put data back", "データを戻せません"), &error))?;
+                .map_err(|error| Error::os(text!("cannot restore data", "データを戻せません"), &error))?;
             let cut = cut.unwrap_or_default();
             report.writes_at_stake += cut.writes_at_stake;
             report.sectors_at_stake += cut.sectors_at_stake;
@@ -181,7 +181,7 @@ impl Hub {
 fn no_power_cuts() -> Error {
     ErrorKind::Usage
         .error(text!(
-            "this server keeps nothing that a power cut could put back",
+            "this server does not keep the data that a power cut needs",
             "このサーバーは電源断に備えた記録をしていません"
         ))
         .remedy(text!("start it with {POWER_CUTS}", "{POWER_CUTS} を付けて起動してください"))

@@ -7,8 +7,8 @@
 //! about it is known here.
 
 use super::Hub;
-use super::asker::{Asker, FrontAnswer, FrontOutcome, FrontRequest};
 use super::connection::Peer;
+use super::recipient::{FrontAnswer, FrontOutcome, FrontRequest, Recipient};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError};
 use crate::workers::{Body, PayloadJob, SMALL_BYTES};
@@ -17,7 +17,7 @@ impl Hub {
     /// Executes a request of a front. It fails while power is off.
     pub(super) fn take_front_request(&mut self, asked: FrontRequest) {
         let FrontRequest { export, request, payload, came_ns, answer } = asked;
-        let operation = self.begin(Asker::Front(Some(answer)), export, &request, came_ns);
+        let operation = self.begin(Recipient::Front(Some(answer)), export, &request, came_ns);
         if self.is_off {
             return self.fail(operation, NbdError::Io);
         }
@@ -32,13 +32,13 @@ impl Hub {
 
     /// Fails the pending requests of fronts.
     pub(super) fn drop_front_requests(&mut self) {
-        let is_of_front = |asker: &Asker| match asker {
-            Asker::Front(_) => true,
-            Asker::Connection(id) => {
+        let is_of_front = |recipient: &Recipient| match recipient {
+            Recipient::Front(_) => true,
+            Recipient::Connection(id) => {
                 self.connections.get(id).is_some_and(|connection| connection.peer == Peer::Kernel)
             }
         };
-        let of_fronts = self.operations.iter().filter(|(_, pending)| is_of_front(&pending.asker));
+        let of_fronts = self.operations.iter().filter(|(_, pending)| is_of_front(&pending.recipient));
         let of_fronts: Vec<u64> = of_fronts.map(|(operation, _)| *operation).collect();
         of_fronts.into_iter().for_each(|operation| self.fail(operation, NbdError::Io));
     }
@@ -68,14 +68,14 @@ impl Hub {
     /// concerns no data.
     pub(super) fn is_beside_stack(&self, operation: u64) -> bool {
         let Some(pending) = self.operations.get(&operation) else { return false };
-        let is_own = match &pending.asker {
-            Asker::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
+        let is_own = match &pending.recipient {
+            Recipient::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
                 Some(Peer::Own) => true,
                 Some(Peer::Kernel) => !self.announced,
                 Some(Peer::Client | Peer::Surplus) | None => false,
             },
             // Before the round trip is known, only kurabe's own client has access.
-            Asker::Front(_) => !self.announced,
+            Recipient::Front(_) => !self.announced,
         };
         is_own || pending.request.command == NbdCommand::BlockStatus
     }

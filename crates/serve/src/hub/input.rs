@@ -1,8 +1,8 @@
 //! Input of clients: the turns of the conversation, and payloads.
 
 use super::Hub;
-use super::asker::Asker;
 use super::connection::{Connection, Incomings};
+use super::recipient::Recipient;
 use crate::protocol::{NbdError, NbdRequest, Turn};
 use crate::segment::Segment;
 use crate::workers::{Body, Incoming, PayloadJob, SMALL_BYTES};
@@ -94,7 +94,7 @@ impl Hub {
         let payload = behind[..payload_bytes.min(behind.len())].to_vec();
         *taken += head_bytes + payload.len();
         let export = connection.conversation.export();
-        let operation = self.begin(Asker::Connection(id), export, request, came_ns);
+        let operation = self.begin(Recipient::Connection(id), export, request, came_ns);
         match error {
             Some(error) => self.fail(operation, error),
             None => self.meet_faults(operation),

@@ -1,8 +1,8 @@
 //! Requests on their way through the data and the stack.
 
 use super::Hub;
-use super::asker::Asker;
 use super::pending::{PendingRequest, TickedFlush};
+use super::recipient::Recipient;
 use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::fault::FaultMet;
 use crate::honesty::Timing;
@@ -10,21 +10,26 @@ use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::segment::{DataExtent, Segment, SegmentBytes};
 use crate::tick::{LOOK_NS, MOST_LOOK_NS, left_ns, tick_begin_ns};
-use crate::workers::{Body, Deed, PayloadJob, SMALL_BYTES, act};
+use crate::workers::{Body, DataJob, PayloadJob, SMALL_BYTES, act};
 use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
 
 impl Hub {
-    /// Registers a request.
-    pub(super) fn begin(&mut self, asker: Asker, export: usize, request: &NbdRequest, came_ns: u64) -> u64 {
+    pub(super) fn begin(
+        &mut self,
+        recipient: Recipient,
+        export: usize,
+        request: &NbdRequest,
+        came_ns: u64,
+    ) -> u64 {
         let operation = self.next_operation;
         self.next_operation += 1;
-        if let Some(connection) = asker.connection().and_then(|id| self.connections.get_mut(&id)) {
+        if let Some(connection) = recipient.connection().and_then(|id| self.connections.get_mut(&id)) {
             connection.requests += 1;
             connection.bytes += moved_bytes(request);
         }
         let mut new = PendingRequest {
-            asker,
+            recipient,
             export,
             request: *request,
             came_ns,
@@ -53,9 +58,9 @@ impl Hub {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
         let changes = waiting.changes();
-        let is_of_front = waiting.asker.connection().is_none();
+        let is_of_front = waiting.recipient.connection().is_none();
         let keeps_bytes = changes && waiting.fault.error.is_some();
-        let deed = deed_of(&request, waiting.number, payload).filter(|_| !keeps_bytes);
+        let data_job = data_job_of(&request, waiting.number, payload).filter(|_| !keeps_bytes);
         let beside = self.is_beside_stack(operation);
         if changes && !beside && is_of_front {
             self.front_changes.push_back(operation);
@@ -73,10 +78,10 @@ impl Hub {
                 self.timed.insert((due_ns, operation));
             }
         }
-        match deed {
+        match data_job {
             None => self.data_done(operation, Ok(Body::Nothing)),
-            Some(deed) if is_small => self.data_done(operation, act(&disk, deed)),
-            Some(Deed::Read { offset_bytes, length_bytes })
+            Some(data_job) if is_small => self.data_done(operation, act(&disk, data_job)),
+            Some(DataJob::Read { offset_bytes, length_bytes })
                 if disk.data.is_quick_to_send() && !is_of_front =>
             {
                 let body = match disk.data.is_hole(offset_bytes, length_bytes.into()) {
@@ -85,8 +90,8 @@ impl Hub {
                 };
                 self.data_done(operation, Ok(body));
             }
-            Some(deed) => {
-                self.workers.give(PayloadJob::Data { operation, disk, deed });
+            Some(data_job) => {
+                self.workers.give(PayloadJob::Data { operation, disk, data_job });
                 // Changes are made to the data before the device receives them, so that its answer
                 // comes last.
                 if !changes && !beside {
@@ -247,7 +252,7 @@ impl Hub {
     }
 
     fn release(&mut self, done: &PendingRequest) {
-        let Some(id) = done.asker.connection() else { return };
+        let Some(id) = done.recipient.connection() else { return };
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.requests -= 1;
             connection.bytes -= moved_bytes(&done.request);
@@ -257,9 +262,9 @@ impl Hub {
     }
 
     fn reply(&mut self, done: &mut PendingRequest, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
-        let id = match &mut done.asker {
-            Asker::Connection(id) => *id,
-            Asker::Front(answer) => {
+        let id = match &mut done.recipient {
+            Recipient::Connection(id) => *id,
+            Recipient::Front(answer) => {
                 if let Some(answer) = answer.take() {
                     self.answer_front(answer, outcome, timing);
                 }
@@ -346,15 +351,15 @@ fn moved_bytes(request: &NbdRequest) -> u64 {
 }
 
 /// Returns the job on the data.
-fn deed_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<Deed> {
+fn data_job_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<DataJob> {
     let NbdRequest { offset_bytes, length_bytes, .. } = *request;
     let keeps_room = request.keeps_room();
     Some(match request.command {
-        NbdCommand::Read => Deed::Read { offset_bytes, length_bytes },
-        NbdCommand::Write => Deed::Write { offset_bytes, bytes: payload, number },
-        NbdCommand::WriteZeroes => Deed::Zero { offset_bytes, length_bytes, keeps_room, number },
-        NbdCommand::Trim => Deed::Zero { offset_bytes, length_bytes, keeps_room: false, number },
-        NbdCommand::BlockStatus => Deed::Extents { offset_bytes, length_bytes },
+        NbdCommand::Read => DataJob::Read { offset_bytes, length_bytes },
+        NbdCommand::Write => DataJob::Write { offset_bytes, bytes: payload, number },
+        NbdCommand::WriteZeroes => DataJob::Zero { offset_bytes, length_bytes, keeps_room, number },
+        NbdCommand::Trim => DataJob::Zero { offset_bytes, length_bytes, keeps_room: false, number },
+        NbdCommand::BlockStatus => DataJob::Extents { offset_bytes, length_bytes },
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Commands to the hub, and its counters.
 
-use super::asker::FrontRequest;
+use super::recipient::FrontRequest;
 use crate::clock::Grants;
 use crate::fault::{DeviceFault, FaultFigures};
 use crate::honesty::Lateness;

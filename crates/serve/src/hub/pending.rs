@@ -1,6 +1,6 @@
 //! A pending request.
 
-use super::asker::Asker;
+use super::recipient::Recipient;
 use crate::fault::FaultMet;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::workers::Body;
@@ -9,7 +9,7 @@ use kurabe_sim::Request;
 /// A request that was not answered yet.
 pub(super) struct PendingRequest {
     /// Recipient of the answer.
-    pub(super) asker: Asker,
+    pub(super) recipient: Recipient,
     pub(super) export: usize,
     pub(super) request: NbdRequest,
     /// Arrival time.
@@ -31,7 +31,7 @@ pub(super) struct PendingRequest {
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
     /// Whether the due time is still in the future.
     pub(super) is_held: bool,
-    /// What a flush of a ticked log waits for.
+    /// Condition for which a flush of a ticked log waits.
     pub(super) flush: Option<TickedFlush>,
     pub(super) is_in_stack: bool,
     /// Whether it bypasses the stack.

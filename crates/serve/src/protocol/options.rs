@@ -52,7 +52,7 @@ const ALLOCATION: &[u8] = b"base:allocation";
 /// Id of the context in replies.
 pub(super) const ALLOCATION_ID: u32 = 1;
 /// Message to a client beyond the limit.
-const TOO_MANY: &[u8] = b"kurabe has 16 clients already: let one of them go first";
+const TOO_MANY: &[u8] = b"kurabe already has 16 clients; disconnect one of them first";
 /// Zeroes after the size, for clients that did not disable them.
 const PADDING_BYTES: usize = 124;
 
@@ -116,7 +116,7 @@ impl Conversation {
             LIST_META_CONTEXT | SET_META_CONTEXT => {
                 self.contexts(body, option == SET_META_CONTEXT, &mut answers);
             }
-            _ => answers.add(UNSUPPORTED, &[b"kurabe does not know this option"]),
+            _ => answers.add(UNSUPPORTED, &[b"kurabe does not support this option"]),
         }
         Turn::Answer { taken, bytes: answers.bytes }
     }
@@ -163,7 +163,7 @@ impl Conversation {
             return answers.add(INVALID, &[]);
         }
         let Some(index) = self.place_of(name) else {
-            return answers.add(UNKNOWN, &[b"kurabe serves nothing of this name"]);
+            return answers.add(UNKNOWN, &[b"kurabe has no export with this name"]);
         };
         let export = &self.exports[index];
         let flags = export.flags(self.structured);
@@ -199,7 +199,7 @@ impl Conversation {
             return answers.add(INVALID, &[]);
         }
         let Some(index) = self.place_of(name) else {
-            return answers.add(UNKNOWN, &[b"kurabe serves nothing of this name"]);
+            return answers.add(UNKNOWN, &[b"kurabe has no export with this name"]);
         };
         let in_list = |query: &&[u8]| *query == ALLOCATION || (!set && **query == *b"base:");
         let has = queries.iter().any(in_list) || (!set && queries.is_empty());

@@ -126,7 +126,7 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
         (
             "GO to what is not there",
             vec![option("00000007", "00000001 'c 0000")],
-            vec![answered("00000007", UNKNOWN, &hexadecimal("kurabe serves nothing of this name"))],
+            vec![answered("00000007", UNKNOWN, &hexadecimal("kurabe has no export with this name"))],
         ),
         (
             "GO cut short",
@@ -136,7 +136,7 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
         (
             "STARTTLS",
             vec![option("00000005", "")],
-            vec![answered("00000005", UNSUPPORTED, &hexadecimal("kurabe does not know this option"))],
+            vec![answered("00000005", UNSUPPORTED, &hexadecimal("kurabe does not support this option"))],
         ),
     ]);
 }
@@ -282,7 +282,7 @@ fn requests_are_checked_against_what_was_agreed() {
 fn one_client_too_many_is_refused_with_the_reason_whatever_it_wants() {
     let mut surplus = Conversation::new(Arc::new([]));
     surplus.next(&bytes("00000003"));
-    let reason = hexadecimal("kurabe has 16 clients already: let one of them go first");
+    let reason = hexadecimal("kurabe already has 16 clients; disconnect one of them first");
     for number in ["00000003", "00000006", "00000007", STRUCTURED] {
         let asked = option(number, "00000000 0000");
         let answer = Turn::Answer { taken: asked.len(), bytes: answered(number, "80000002", &reason) };

@@ -36,7 +36,8 @@ impl Rows {
             .collect();
         let gone = number as i64 - KEPT as i64;
         format!(
-            "BEGIN; {rows} DELETE FROM rows WHERE number <= {gone}; UPDATE last SET number = {number}; COMMIT; SELECT {number};\n"
+            "BEGIN; {rows} DELETE FROM rows WHERE number <= {gone}; UPDATE last SET number = {number}; \
+             COMMIT; SELECT {number};\n"
         )
     }
 

@@ -32,7 +32,6 @@ impl WriteBuffer {
         }
     }
 
-    /// Records a write.
     pub(super) fn note(&mut self, range: Range) {
         self.latest_bytes += range.1 - range.0;
         self.latest.push_back(range);

@@ -8,7 +8,6 @@ use crate::timeline::LONGEST_NS;
 use crate::world::{JobId, World};
 use std::collections::VecDeque;
 
-/// All dies together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Media {
     free_ns: u64,
@@ -45,7 +44,6 @@ impl Media {
         }
     }
 
-    /// Discards finished work.
     pub(super) fn forget(&mut self, now_ns: u64) {
         while self.work.front().is_some_and(|(end_ns, _)| *end_ns <= now_ns) {
             self.work.pop_front();

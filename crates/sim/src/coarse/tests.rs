@@ -60,7 +60,6 @@ impl Driver {
     }
 }
 
-/// Returns sequential requests.
 fn in_order(kind: RequestKind, from: u64, bytes: u64, block: u32) -> impl Iterator<Item = Request> {
     (0..bytes / u64::from(block)).map(move |index| request(kind, from + index * u64::from(block), block))
 }
@@ -254,7 +253,7 @@ proptest! {
             // A request that would end after the end of time is reported as blocked.
             let blocked = stack.check_not_blocked().map_err(|error| error.what().en.clone());
             prop_assert!(
-                stack.in_flight() == 0 || blocked.is_err_and(|what| what.contains("end of its time")),
+                stack.in_flight() == 0 || blocked.is_err_and(|what| what.contains("end of its time range")),
             );
         }
     }

@@ -72,7 +72,7 @@ impl Overheads {
             _ => Err(builder.error(
                 "overheads",
                 &text!(
-                    "two rows are expected: after a read and after a write",
+                    "expected two rows: after a read and after a write",
                     "読み出しの直後と書き込みの直後の 2 行が必要です"
                 ),
             )),

@@ -34,7 +34,7 @@ pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mec
     };
     let geometry = DiskGeometry::new(zones, heads, cylinders, turn_ns, serpentine);
     if geometry.sectors == 0 {
-        let what = text!("the zones hold no sectors", "ゾーンにセクターが 1 つもありません");
+        let what = text!("the zones contain no sectors", "ゾーンにセクターが 1 つもありません");
         return Err(builder.error("zones", &what));
     }
     let track = Track::default();
@@ -54,7 +54,7 @@ pub(super) fn reader(builder: &Builder<'_>, segments: u64) -> Result<(BufferedMe
         given if given <= held => given - given % sector_bytes,
         _ => {
             let what = text!(
-                "the zones hold no more than {held} bytes",
+                "the zones have a capacity of only {held} bytes",
                 "ゾーンの合計は {held} バイトしかありません"
             );
             return Err(builder.error("capacity", &what));
@@ -79,7 +79,7 @@ fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
     let rows = &values.seek_table;
     if !rows.is_empty() {
         let what = text!(
-            "cylinders must rise, from a move of at least one cylinder",
+            "cylinders must ascend, starting with a distance of at least one",
             "シリンダー数は 1 以上から昇順に並べてください"
         );
         return Seek::table(rows).ok_or_else(|| builder.error("seek_table", &what));
@@ -88,8 +88,8 @@ fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
         seek_single_ns: single, seek_average_ns: average, seek_full_ns: full, cylinders, ..
     } = values;
     let what = text!(
-        "no rising curve goes through these times for one cylinder, the average and the full stroke; \
-         a table of measured times can be given as seek_table",
+        "no ascending curve fits these times for one cylinder, the average and the full stroke; give a \
+         table of measured times as seek_table",
         "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
     );
     let curve = if values.seek_curve == "coasting" { Seek::coasting } else { Seek::three_points };
@@ -98,7 +98,8 @@ fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
 
 fn misfit(builder: &Builder<'_>) -> Error {
     let what = text!(
-        "zones begin at cylinder 0 and rise; each has 1 to 1048576 sectors per track and ends within the cylinders",
+        "zones must start at cylinder 0 and ascend; each has 1 to 1048576 sectors per track and ends \
+         within the cylinders",
         "ゾーンはシリンダー 0 から昇順に並べます。1 トラックは 1 以上 1048576 以下のセクターで、全シリンダー数に収めてください"
     );
     builder.error("zones", &what)
@@ -121,7 +122,7 @@ fn zones(builder: &Builder<'_>, values: &Mechanics) -> Result<Vec<Zone>> {
 fn skews(builder: &Builder<'_>, values: &Mechanics, zones: &mut [Zone], turn_ns: u64) -> Result<()> {
     let rows = &values.zone_skews;
     if !rows.is_empty() && rows.len() != zones.len() {
-        let what = text!("one row for each zone is expected", "ゾーンごとに 1 行が必要です");
+        let what = text!("expected one row for each zone", "ゾーンごとに 1 行が必要です");
         return Err(builder.error("zone_skews", &what));
     }
     for (row, zone) in rows.iter().zip(zones.iter_mut()) {
@@ -137,13 +138,13 @@ fn skews(builder: &Builder<'_>, values: &Mechanics, zones: &mut [Zone], turn_ns:
     let whole = |number: f64| number as u64 % (1 << 40);
     let repeated = values.spares.iter().map(|row| ("spares", row, whole(row[3]), whole(row[4])));
     if repeated.clone().map(|(.., times)| times).sum::<u64>() > MOST_SECTORS {
-        let what = text!("no more than 1048576 places in all", "合計 1048576 か所までです");
+        let what = text!("at most 1048576 entries in total", "合計 1048576 か所までです");
         return Err(builder.error("spares", &what));
     }
     for (key, row, step, times) in once.chain(repeated) {
         let Some(slips) = slips.get_mut(row[0] as usize) else {
             let what = text!(
-                "there is no such zone; they count from 0",
+                "this zone does not exist; zones are numbered from 0",
                 "その番号のゾーンはありません(0 から数えます)"
             );
             return Err(builder.error(key, &what));

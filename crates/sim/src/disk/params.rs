@@ -7,7 +7,6 @@ use crate::schema::{Parameter, ParameterScale, SIZE};
 use crate::vocabulary::{entry, page};
 
 parameters! {
-    /// Geometry and mechanics.
     pub(super) struct Mechanics, MECHANICS from "disk" {
         "capacity" capacity_bytes: SIZE,
             usual("0 B", "derived: all that the zones hold").derived_from(&["zones", "heads", "cylinders", "sector"]);
@@ -16,7 +15,8 @@ parameters! {
         "cylinders" cylinders: Count(1, 10_000_000), needed;
         "heads" heads: Count(1, 64), needed;
         "zones" zones: Rows(&["first cylinder", "sectors per track"]), needed;
-        "zone_skews" zone_skews: Rows(&[ "track skew in sectors", "cylinder skew in sectors", "angle of the first sector in sectors", "unused sectors at the start", "unused sectors at the end", ]),
+        "zone_skews" zone_skews: Rows(&[ "track skew in sectors", "cylinder skew in sectors", "angle of \
+            the first sector in sectors", "unused sectors at the start", "unused sectors at the end", ]),
             usual("[]", "derived: as long as the switches take, so that none costs a turn").derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
         "slips" slips: Rows(&["zone", "data sector of the zone", "sectors"]),
             usual("[]", "assumed: no bad sectors");
@@ -51,7 +51,6 @@ parameters! {
 }
 
 parameters! {
-    /// The read buffer.
     pub(super) struct Memory, MEMORY from "disk" {
         "segment" segment_bytes: SIZE, usual("64 KiB", "assumed");
         "look_ahead" look_ahead_bytes: SIZE, usual("1 GiB", "assumed: until the segment is full");
@@ -107,7 +106,6 @@ parameters! {
     }
 }
 
-/// Concatenates parameter tables.
 const fn joined<const COUNT: usize>(parts: &[&[Parameter]]) -> [Parameter; COUNT] {
     let mut all = [WRITE_PIECE; COUNT];
     let (mut part, mut count) = (0, 0);

@@ -14,7 +14,6 @@
 
 use crate::schema::HOUR_NS;
 
-/// A seek curve.
 #[derive(Clone, Debug)]
 pub(super) enum Seek {
     /// Constant, square-root and linear part in nanoseconds.

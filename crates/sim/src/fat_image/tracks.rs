@@ -28,7 +28,6 @@ impl CachedTrack {
     }
 }
 
-/// The track cache.
 #[derive(Clone, Debug)]
 pub(super) struct Tracks {
     pub(super) track_bytes: u64,

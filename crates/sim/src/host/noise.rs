@@ -121,7 +121,8 @@ mod tests {
         };
         let settings = |gap: &str, time: &str| {
             format!(
-                "noise_gap = {{ value = \"{gap}\", source = \"test\" }}\nnoise_time = {{ value = \"{time}\", source = \"test\" }}"
+                "noise_gap = {{ value = \"{gap}\", source = \"test\" }}\nnoise_time = {{ value = \
+                 \"{time}\", source = \"test\" }}"
             )
         };
         let quiet = run("");

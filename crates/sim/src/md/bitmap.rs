@@ -30,7 +30,6 @@ struct PartMark {
     on_members: bool,
 }
 
-/// The in-memory bitmap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bitmap {
     marks: BTreeMap<u64, PartMark>,

@@ -25,7 +25,6 @@ impl CacheLine {
     }
 }
 
-/// The card's memory.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     blocks_per_line: u64,

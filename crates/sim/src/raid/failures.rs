@@ -5,7 +5,6 @@
 
 use super::geometry::{MemberExtent, RaidGeometry};
 
-/// Failed members.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failures {
     /// Whether each member has failed.

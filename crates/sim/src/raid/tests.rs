@@ -334,7 +334,8 @@ proptest! {
         let parameters = format!(
             "level = {level}\nstrip = \"{strip} KiB\"\ncache = \"{cache} KiB\"\nwrite_policy = \"{write}\"\n\
              io_policy = \"{io}\"\nread_policy = \"{read}\"\nbattery = {battery}\nlatency = \"9 us\"\n\
-             request_time = \"3 us\"\nstrip_time = \"1 us\"\nmemory_read_rate = \"{memory}\"\ndestages = {depth}\nflush_interval = \"30 ms\"",
+             request_time = \"3 us\"\nstrip_time = \"1 us\"\nmemory_read_rate = \"{memory}\"\n\
+             destages = {depth}\nflush_interval = \"30 ms\"",
         );
         let mut stack = build(&parameters, members, "80 us", "200 MB/s");
         let requests = mix(seed, stack.capacity_bytes(), 150);
@@ -369,7 +370,8 @@ proptest! {
     ) {
         let write = if back { "always-back" } else { "through" };
         let parameters = format!(
-            "level = {level}\nstrip = \"{strip}\"\ncache = \"{cache}\"\nread_ahead = \"{ahead}\"\nread_policy = \"always\"\n\
+            "level = {level}\nstrip = \"{strip}\"\ncache = \"{cache}\"\nread_ahead = \"{ahead}\"\n\
+             read_policy = \"always\"\n\
              latency = \"{time}\"\nrequest_time = \"{time}\"\nstrip_time = \"{time}\"\nparity_rate = \"{rate}\"\n\
              memory_read_rate = \"{rate}\"\nmemory_write_rate = \"{rate}\"\nhigh_water = {high_water}\n\
              strips_per_request = {count}\ndestages = {count}\nflush_interval = \"{time}\"\n\

@@ -75,7 +75,6 @@ impl ReadAhead {
         self.stretches.push_back((end_bytes, ready_ns));
     }
 
-    /// Handles a write.
     pub(super) fn written(&mut self, start_bytes: u64, end_bytes: u64) {
         let ahead_bytes = self.stretches.back().map_or(self.next_bytes, |(stretch_end, _)| *stretch_end);
         if start_bytes < ahead_bytes && end_bytes > self.next_bytes {

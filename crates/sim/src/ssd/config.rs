@@ -77,7 +77,7 @@ parameters! {
         "fill" fill: Number(0.0, 1.0), usual("0", "assumed: new");
         "age" age: Word(&["new", "worn"]), usual("new", "assumed: new");
         "unwritten_as_data" unwritten_as_data: Flag,
-            usual("true", "assumed: whoever reads has written before").live();
+            usual("true", "assumed: the read data was written before").live();
     }
 }
 

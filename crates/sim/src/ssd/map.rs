@@ -4,7 +4,6 @@
 //! layout puts it. Entries are in chunks that are allocated on first use, so an untouched drive
 //! costs one number per 16 MiB.
 
-/// Units per chunk.
 const CHUNK: usize = 4096;
 
 /// Entry of a unit that is where the initial layout puts it.

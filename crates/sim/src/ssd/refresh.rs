@@ -47,7 +47,7 @@ impl Refresh {
             return Err(builder.error(
                 "refresh_days",
                 &text!(
-                    "the dies would do nothing else: rewriting all rows takes {least:.3} days",
+                    "the dies would do no other work: rewriting all rows takes {least:.3} days",
                     "全データの書き直しだけで {least:.3} 日かかり、ほかの処理ができません"
                 ),
             ));

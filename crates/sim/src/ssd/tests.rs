@@ -276,7 +276,7 @@ proptest! {
             }
             if let Err(error) = stack.check_not_blocked() {
                 // Pages of 1000 TiB take days each.
-                prop_assert!(error.what().en.contains("end of its time"), "{error}");
+                prop_assert!(error.what().en.contains("end of its time range"), "{error}");
                 return Ok(());
             }
             prop_assert!(stack.take_completion().unwrap().outcome.is_ok());

@@ -97,7 +97,7 @@ fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
         stack.advance(at_ns);
     }
     let error = stack.check_not_blocked().unwrap_err();
-    assert!(error.what().en.contains("end of its time"), "{error}");
+    assert!(error.what().en.contains("end of its time range"), "{error}");
     stack.advance(u64::MAX);
     let account = stack.take_account();
     assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);

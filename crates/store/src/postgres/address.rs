@@ -22,7 +22,6 @@ use tokio_postgres::config::{Config, SslMode};
 /// one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Connection parameters.
 pub(super) struct DatabaseAddress {
     /// Configuration for the login.
     pub(super) config: Config,
@@ -171,11 +170,11 @@ fn word(env: Env<'_>, name: &str) -> Option<String> {
 fn wrong_setting(setting: &str) -> Error {
     ErrorKind::Usage
         .error(text!(
-            "the address of the database lacks `{setting}`, or has a value for it that kurabe does not support",
+            "the database address lacks `{setting}`, or has a value for it that kurabe does not support",
             "データベースのアドレスに `{setting}` がないか、対応していない値です"
         ))
         .remedy(text!(
-            "write it as in postgres://USER@HOST:5432/DATABASE?sslmode=verify-full",
+            "write it like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full",
             "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full のように書いてください"
         ))
 }
@@ -200,11 +199,11 @@ fn of_file(
     let name = shown::path(&path);
     if !facts.is_file() || facts.permissions().mode() & 0o077 != 0 {
         return Err(refused(text!(
-            "the password file {name} may be read by others",
+            "the password file {name} is readable by other users",
             "パスワードファイル {name} をほかのユーザーも読めます"
         ))
         .remedy(text!(
-            "make it yours alone: chmod 600 {name}",
+            "restrict it to yourself: chmod 600 {name}",
             "自分だけが読めるようにしてください: chmod 600 {name}"
         )));
     }

@@ -17,7 +17,7 @@ pub(super) fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
         Failure::Limit(reason) => ErrorKind::Store
             .error(text!("cannot use {database}: {reason}", "{database} を使えません: {reason}"; reason))
             .remedy(text!(
-                "see that this is the right server and what it is doing; nothing stored here is lost",
+                "check the address, and the state of the server; runs stored on this machine are unaffected",
                 "サーバーが正しいか、何をしているかを確認してください。手元の測定はそのままです"
             )),
     }
@@ -25,7 +25,8 @@ pub(super) fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
 
 fn unreachable_server() -> Text {
     text!(
-        "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
+        "check that the server is running, and the TLS settings of the address (sslmode, sslrootcert); \
+         runs stored on this machine are unaffected",
         "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
     )
 }
@@ -41,18 +42,18 @@ fn answered(address: &DatabaseAddress, error: Error, cause: &DatabaseError) -> E
     match cause.code() {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
             error.remedy(text!(
-                "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
+                "the role lacks a privilege: have the owner grant it, as described in docs/laboratory.md",
                 "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
             ))
         }
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
             error.remedy(text!(
-                "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
+                "give the role in the address, and its password in ~/.pgpass or PGPASSWORD",
                 "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
             ))
         }
         Some(&SqlState::LOCK_NOT_AVAILABLE) => error.remedy(text!(
-            "other machines are bringing runs: try again later; nothing stored here is lost",
+            "other machines are sending runs: try again later; runs stored on this machine are unaffected",
             "ほかのマシンが測定を送っています。あとでもう一度実行してください。手元の測定はそのままです"
         )),
         Some(_) => error,

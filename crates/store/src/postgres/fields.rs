@@ -1,4 +1,5 @@
-//! Checks values read from the tables as strictly as values from a file: anyone with write access may have stored anything.
+//! Checks values read from the tables as strictly as values from a file: anyone with write access
+//! may have stored anything.
 
 use super::session::{DatabaseSession, Failure};
 use crate::check::Fault;
@@ -68,12 +69,13 @@ pub(super) fn run_identity(row: &Fields<'_>) -> Result<String> {
 pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
     ErrorKind::Store
         .error(text!(
-            "the database has a value in `kurabe.{table}.{column}` that does not fit",
+            "the database contains an invalid value in `kurabe.{table}.{column}`",
             "データベースの `kurabe.{table}.{column}` に正しくない値があります"
         ))
         .because(shown::line(&reason.to_string()))
         .remedy(text!(
-            "the tables were changed: their owner restores them from a backup, or drops the schema kurabe, after which `{PUSH}` brings the runs again",
+            "the tables were modified: have their owner restore a backup, or drop the schema kurabe and \
+             send the runs again with `{PUSH}`",
             "表が書き換えられています。所有者がバックアップから戻すか、スキーマ kurabe を削除して `{PUSH}` で送り直してください"
         ))
 }

@@ -45,7 +45,6 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Begins a request.
     pub(super) fn begin(&self) {
         for count in [&self.row_bytes, &self.aside_bytes, &self.sent_bytes] {
             count.store(0, Ordering::Relaxed);
@@ -141,7 +140,7 @@ fn begun(header: &[u8], meter: &Meter) -> Result<usize, Text> {
     }
     if length > most {
         return Err(text!(
-            "the server sends a message of {length} bytes; the limit for its kind is {most}",
+            "the server sent a message of {length} bytes; the limit for this kind is {most}",
             "サーバーが {length} バイトのメッセージを送ってきました(この種類の上限は {most} バイト)"
         ));
     }
@@ -153,11 +152,11 @@ fn begun(header: &[u8], meter: &Meter) -> Result<usize, Text> {
     if count.fetch_add(bytes, Ordering::Relaxed) + bytes > most {
         return Err(match letter {
             b'D' => text!(
-                "the server's answer has more than {most} bytes of rows",
+                "the server's response has more than {most} bytes of rows",
                 "サーバーの応答が行だけで {most} バイトを超えています"
             ),
             _ => text!(
-                "the server sends more than {most} bytes of notices and settings in one answer",
+                "the server sent more than {most} bytes of notices and settings in one response",
                 "サーバーが 1 回の応答で {most} バイトを超える通知や設定を送ってきました"
             ),
         });
@@ -210,7 +209,7 @@ fn check_type(column: &str, number: u32) -> Result<(), Text> {
     }
     let column: String = column.chars().take(64).collect();
     Err(text!(
-        "the column `{column}` has a type (number {number}) that kurabe does not write",
+        "the column `{column}` has an unexpected type (number {number})",
         "列 `{column}` の型(番号 {number})は kurabe が書くものではありません"
     ))
 }
@@ -227,7 +226,7 @@ fn check_rounds(contents: &[u8]) -> Result<(), Text> {
     match rounds.and_then(|rounds| rounds.parse::<u32>().ok()) {
         Some(rounds) if rounds <= MOST_SCRAM_ROUNDS => Ok(()),
         _ => Err(text!(
-            "the server's login asks for more than {MOST_SCRAM_ROUNDS} rounds of hashing",
+            "the server's authentication requests more than {MOST_SCRAM_ROUNDS} rounds of hashing",
             "サーバーの認証が {MOST_SCRAM_ROUNDS} 回を超えるハッシュ計算を求めています"
         )),
     }
@@ -235,7 +234,7 @@ fn check_rounds(contents: &[u8]) -> Result<(), Text> {
 
 /// Creates the error for a peer that is not a PostgreSQL server.
 pub(super) fn foreign() -> Text {
-    text!("the server does not speak PostgreSQL's protocol", "相手は PostgreSQL のプロトコルを話していません")
+    text!("the server does not use the PostgreSQL protocol", "相手は PostgreSQL のプロトコルを話していません")
 }
 
 impl AsyncRead for Guarded {
@@ -304,12 +303,12 @@ mod tests {
     fn a_message_is_refused_by_its_length_alone() {
         for (letter, length, refusal) in [
             (b'D', 64 << 20, None),
-            (b'D', i32::MAX as u32, Some("the limit for its kind")),
-            (b'D', u32::MAX, Some("the limit for its kind")),
-            (b'E', 8 << 20, Some("the limit for its kind")),
-            (b'Z', 5000, Some("the limit for its kind")),
-            (b'Z', 3, Some("does not speak")),
-            (b'H', 9, Some("does not speak")),
+            (b'D', i32::MAX as u32, Some("the limit for this kind")),
+            (b'D', u32::MAX, Some("the limit for this kind")),
+            (b'E', 8 << 20, Some("the limit for this kind")),
+            (b'Z', 5000, Some("the limit for this kind")),
+            (b'Z', 3, Some("does not use")),
+            (b'H', 9, Some("does not use")),
         ] {
             let header = [&[letter][..], &u32::to_be_bytes(length)].concat();
             let outcome = refused(&header);
@@ -355,7 +354,7 @@ mod tests {
         assert!(described(16_400).unwrap().contains("`status`"));
         assert!(refused(&message(b't', &[&[0, 1][..], &16_400_u32.to_be_bytes()].concat())).is_some());
         for cut in [&b""[..], b"\0\x02a\0", b"\0\x01name"] {
-            assert!(refused(&message(b'T', cut)).unwrap().contains("does not speak"));
+            assert!(refused(&message(b'T', cut)).unwrap().contains("does not use"));
         }
     }
 }

@@ -28,7 +28,7 @@ fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
         return Err(ErrorKind::Store
             .error(text!("the run `{id}` cannot be read", "測定 `{id}` を読めません"))
             .remedy(text!(
-                "a newer kurabe recorded it: update this one",
+                "it was recorded by a newer version; update kurabe",
                 "新しい kurabe の記録です。kurabe を更新してください"
             )));
     }

@@ -111,7 +111,8 @@ pub(super) fn locked<T>(
 
 /// Returns the version of the tables, or 0 if they do not exist.
 fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
-    let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta') AS meta";
+    let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND \
+        tablename = 'meta') AS meta";
     if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
         return Ok(0);
     }
@@ -125,17 +126,17 @@ pub(super) fn check(session: &DatabaseSession, address: &DatabaseAddress) -> Res
     let database = &address.shown;
     if version == 0 {
         return Err(ErrorKind::NoSuchRun
-            .error(text!("no run was brought to {database} yet", "{database} にはまだ測定がありません"))
-            .remedy(text!("`{PUSH}` brings them", "`{PUSH}` で測定を送ってください")));
+            .error(text!("{database} contains no runs yet", "{database} にはまだ測定がありません"))
+            .remedy(text!("send runs with `{PUSH}`", "`{PUSH}` で測定を送ってください")));
     }
     if version < VERSION {
         return Err(ErrorKind::Store
             .error(text!(
-                "the tables of {database} are of an older kurabe",
+                "the tables of {database} were created by an older version of kurabe",
                 "{database} の表は古い kurabe のものです"
             ))
             .remedy(text!(
-                "`{PUSH}` with the role that owns them makes them new",
+                "run `{PUSH}` with the role that owns them to upgrade the tables",
                 "表を所有するロールで `{PUSH}` を実行すると更新されます"
             )));
     }
@@ -148,7 +149,8 @@ fn refuse_newer(version: i32, database: &str) -> Result<()> {
     }
     Err(ErrorKind::Store
         .error(text!(
-            "the tables of {database} are of a newer kurabe (version {version}, known here up to {VERSION})",
+            "the tables of {database} were created by a newer version of kurabe (table version {version}; \
+             this version supports up to {VERSION})",
             "{database} の表は新しい kurabe のものです(バージョン {version}。ここで扱えるのは {VERSION} まで)"
         ))
         .remedy(text!("update kurabe", "kurabe を更新してください")))

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Lowest data rate: this many bytes extend the limit by a second.
 const LEAST_BYTES_PER_S: u64 = 64 << 10;
 /// Time limit for closing the connection.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -93,7 +93,7 @@ impl DatabaseSession {
         let meter = Arc::new(Meter::default());
         let connected = runtime.block_on(async {
             let mut failure =
-                Failure::Limit(text!("the address names no host", "アドレスにホストがありません"));
+                Failure::Limit(text!("the address has no host", "アドレスにホストがありません"));
             for place in &address.places {
                 meter.begin();
                 let logged_in = logged_in(address, place, &meter);
@@ -222,7 +222,7 @@ impl Drop for DatabaseSession {
         // The connection closes when its client is dropped.
         self.client = None;
         if self.meter.refused().is_none() && !self.connection.is_finished() {
-            let _ = runtime.block_on(async { timeout(FAREWELL, &mut self.connection).await });
+            let _ = runtime.block_on(async { timeout(CLOSE_LIMIT, &mut self.connection).await });
         }
         runtime.shutdown_background();
     }
@@ -244,7 +244,6 @@ fn late(patience: Duration) -> Failure {
     ))
 }
 
-/// A possible server.
 #[derive(Clone, Debug)]
 pub(super) struct ServerPlace {
     /// Name or address of a host, or the directory of a socket.
@@ -284,7 +283,7 @@ async fn logged_in(
         });
         if row.await?.try_get::<_, bool>(0)? {
             return Err(Failure::Limit(text!(
-                "the server takes no writes",
+                "the server does not accept writes",
                 "サーバーは書き込みを受け付けません"
             )));
         }
@@ -307,7 +306,7 @@ async fn encrypted(
             b'N' if !address.must_encrypt => return Ok(wire),
             b'N' => {
                 return Err(Failure::Limit(text!(
-                    "the server has no TLS",
+                    "the server does not support TLS",
                     "サーバーは TLS に対応していません"
                 )));
             }

@@ -30,7 +30,6 @@ pub(super) enum Checked {
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
 
-/// Creates TLS connections.
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
@@ -41,9 +40,10 @@ impl Tls {
             (_, Some(path)) => Some(issuer(&path, &provider)?),
             (_, None) => {
                 return Err(ErrorKind::Usage
-                    .error(text!("no root certificate is named", "ルート証明書が指定されていません"))
+                    .error(text!("no root certificate is given", "ルート証明書が指定されていません"))
                     .remedy(text!(
-                        "name it in the address: sslrootcert=FILE, or sslrootcert=system for those of this machine",
+                        "add it to the address: sslrootcert=FILE, or sslrootcert=system for the \
+                         certificates of this machine",
                         "アドレスに sslrootcert=FILE を書いてください(このマシンのものなら sslrootcert=system)"
                     )));
             }

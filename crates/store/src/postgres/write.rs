@@ -217,7 +217,7 @@ fn merged(session: &DatabaseSession, record: &mut RunRecord, id: String) -> Data
         Ok(grown) => grown,
         Err(error) => {
             return Ok(Fate::Refused(error.remedy(text!(
-                "the one that is there stays; its owner takes it out if it is the wrong one",
+                "the stored run is kept; if it is the wrong one, have its owner remove it",
                 "保存済みの方はそのまま残ります。誤りなら、所有者に取り除いてもらってください"
             ))));
         }

@@ -127,11 +127,11 @@ pub(super) fn check_sealed(
 
 fn damaged(id: &str, field: &str) -> Error {
     ErrorKind::Store.error(text!(
-        "the run `{id}` is damaged in the store at `{field}`: it is not what was written (checksum)",
+        "the run `{id}` is damaged in the store at `{field}`: its checksum does not match",
         "測定 `{id}` の `{field}` は保存先で壊れています(書いた内容とチェックサムが合いません)"
     ))
     .remedy(text!(
-        "the other runs can still be read; `{CHECK}` names all that is damaged, and `{RM} {id}` takes this run out",
+        "the other runs are still readable; list the damage with `{CHECK}`, and remove this run with `{RM} {id}`",
         "ほかの測定は読めます。壊れた箇所は `{CHECK}` で分かり、この測定は `{RM} {id}` で取り除けます"
     ))
 }

@@ -73,7 +73,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 pub(super) fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
     let shown = shown::path(path);
     let not_a_database: Text = text!(
-        "{shown} is not a store of kurabe, or it is damaged; it was left as it is",
+        "{shown} is not a kurabe store, or it is damaged; it was not changed",
         "{shown} は kurabe の保存先ではないか、壊れています(変更していません)"
     );
     match error.sqlite_error_code() {

@@ -135,11 +135,12 @@ fn part_elsewhere(path: &Path) -> Error {
     let shown = shown::path(path);
     ErrorKind::Store
         .error(text!(
-            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which cannot be used from here",
+            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which this \
+             process cannot use",
             "保存先 {shown} を読めません。内容の一部が {shown}-journal か {shown}-wal にあり、ここからは扱えません"
         ))
         .remedy(text!(
-            "have its owner list the runs once, or copy the store with these files to a folder of yours",
+            "have its owner list the runs once, or copy the store with these files to your own folder",
             "所有者に一度測定の一覧を表示してもらうか、これらのファイルと一緒に自分のフォルダーへコピーしてください"
         ))
 }

@@ -45,14 +45,14 @@ pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
 /// Returns the remedy of specifying another store.
 pub(super) fn elsewhere() -> Text {
     text!(
-        "name another place with {DB} FILE or the variable KURABE_DB",
+        "choose another location with {DB} FILE or the environment variable KURABE_DB",
         "{DB} FILE または環境変数 KURABE_DB で別の場所を指定してください"
     )
 }
 
 fn damaged() -> Text {
     text!(
-        "the file is damaged: keep a copy of it, and use another one with {DB} FILE",
+        "the file is damaged: keep a copy of it, and use another store with {DB} FILE",
         "ファイルが壊れています。写しを残したうえで、{DB} FILE で別のファイルを使ってください"
     )
 }
@@ -77,11 +77,13 @@ pub(super) fn remedy_of_place(error: &io::Error) -> Text {
     match error.kind() {
         io::ErrorKind::StorageFull => full(),
         io::ErrorKind::QuotaExceeded => text!(
-            "the quota is used up: remove files of its user, have it raised, or name another place with {DB} FILE",
+            "the disk quota is used up: remove files of the user, have the quota raised, or choose \
+             another location with {DB} FILE",
             "割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、割り当てを増やすか、{DB} FILE で別の場所を指定してください"
         ),
         io::ErrorKind::ReadOnlyFilesystem => text!(
-            "the file system is read-only: name another place with {DB} FILE or the variable KURABE_DB",
+            "the file system is read-only: choose another location with {DB} FILE or the environment \
+             variable KURABE_DB",
             "ファイルシステムが読み取り専用です。{DB} FILE または環境変数 KURABE_DB で別の場所を指定してください"
         ),
         _ => elsewhere(),
@@ -90,7 +92,7 @@ pub(super) fn remedy_of_place(error: &io::Error) -> Text {
 
 fn full() -> Text {
     text!(
-        "free some room on the store's file system, or name another place with {DB} FILE",
+        "free some space on the store's file system, or choose another location with {DB} FILE",
         "保存先のファイルシステムの空きを増やすか、{DB} FILE で別の場所を指定してください"
     )
 }
@@ -107,7 +109,7 @@ fn remedy(cause: &rusqlite::Error) -> Option<Text> {
     }
     match cause.sqlite_error_code()? {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(text!(
-            "another process holds the store: wait for it or end it, then try again",
+            "another process uses the store: wait until it ends or stop it, then try again",
             "ほかのプロセスが保存先を使っています。終わるのを待つか終了させてから、もう一度実行してください"
         )),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(elsewhere()),

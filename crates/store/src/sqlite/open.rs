@@ -74,7 +74,7 @@ impl SqliteStore {
                 let directory = shown::path(directory);
                 ErrorKind::Store
                     .error(text!(
-                        "cannot make the store's directory {directory}",
+                        "cannot create the store's directory {directory}",
                         "保存先のディレクトリ {directory} を作れません"
                     ))
                     .remedy(remedy_of_place(&error))
@@ -235,12 +235,12 @@ impl SqliteStore {
         let message = match platform::identity(&self.path) {
             Ok(identity) if self.identity.is_none_or(|own| own == identity) => return Ok(()),
             Ok(_) => text!(
-                "another file has taken the place of the store {path} meanwhile",
-                "保存先 {path} が別のファイルに置き換えられました"
+                "the store {path} was replaced by another file during the run",
+                "実行中に、保存先 {path} が別のファイルに置き換えられました"
             ),
             Err(_) => text!(
-                "the store {path} was removed or renamed meanwhile",
-                "保存先 {path} が削除されたか、名前を変えられました"
+                "the store {path} was removed or renamed during the run",
+                "実行中に、保存先 {path} が削除されたか、名前を変えられました"
             ),
         };
         Err(ErrorKind::Store.error(message).remedy(elsewhere()))
@@ -256,7 +256,7 @@ impl SqliteStore {
         let path = shown::path(&self.path);
         Err(ErrorKind::Store
             .error(text!(
-                "the store {path} was overwritten with another store meanwhile",
+                "the store {path} was overwritten with another store during the run",
                 "保存先 {path} は別の保存先の内容で上書きされました"
             ))
             .remedy(elsewhere()))

@@ -209,7 +209,8 @@ impl Texts {
         let Version { schema } = parse(id, &self.header)?;
         if schema > RECORD_SCHEMA {
             return Err(ErrorKind::Store.error(text!(
-                "the run `{id}` was recorded by a newer kurabe (schema {schema}, known here up to {RECORD_SCHEMA})",
+                "the run `{id}` was recorded by a newer version of kurabe (schema {schema}; this version \
+                 supports up to {RECORD_SCHEMA})",
                 "測定 `{id}` は新しい kurabe の記録です(schema {schema}。ここで扱えるのは {RECORD_SCHEMA} まで)"
             ))
             .remedy(text!("update kurabe", "kurabe を更新してください")));
@@ -252,7 +253,7 @@ fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
                 "測定 `{id}` の `{field}` を読めません"
             ))
             .remedy(text!(
-                "if a newer kurabe wrote it, update this one; `{RM} {id}` takes the run out of the store",
+                "if a newer version wrote it, update kurabe; otherwise remove the run with `{RM} {id}`",
                 "新しい kurabe で測定したものなら、この kurabe を更新してください。`{RM} {id}` で取り除けます"
             ))
             .because(misfit.reason)

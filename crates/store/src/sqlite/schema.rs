@@ -304,14 +304,16 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     if (1..=VERSION).contains(&version) {
         return Ok(version);
     }
-    Err(ErrorKind::Store.error(text!(
-        "the store {shown} was written by a newer kurabe (its version {version}, known here up to {VERSION})",
-        "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
-    ))
-    .remedy(text!(
-        "update kurabe, or use another store with {DB} FILE",
-        "kurabe を更新するか、{DB} FILE で別の保存先を使ってください"
-    )))
+    Err(ErrorKind::Store
+        .error(text!(
+            "the store {shown} was written by a newer version of kurabe (store version {version}; this \
+         version supports up to {VERSION})",
+            "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
+        ))
+        .remedy(text!(
+            "update kurabe, or use another store with {DB} FILE",
+            "kurabe を更新するか、{DB} FILE で別の保存先を使ってください"
+        )))
 }
 
 /// Creates the error for a file that is not kurabe's.
@@ -319,7 +321,7 @@ pub(super) fn not_ours(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Store
         .error(text!(
-            "{path} is another program's file, not a store of kurabe; it was left as it is",
+            "{path} belongs to another program and is not a kurabe store; it was not changed",
             "{path} は kurabe の保存先ではなく、ほかのプログラムのファイルです(変更していません)"
         ))
         .remedy(elsewhere())

@@ -50,7 +50,7 @@ fn crc32(kept_at: &str, text: &str) -> u32 {
 
 fn damaged(id: i64) -> Error {
     ErrorKind::Store.error(text!(
-        "the record {id} of a served model is damaged in the store: it is not what was written (checksum)",
+        "the record {id} of an emulated disk is damaged in the store: its checksum does not match",
         "公開したモデルの記録 {id} は保存先で壊れています(書いた内容とチェックサムが合いません)"
     ))
 }

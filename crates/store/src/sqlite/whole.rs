@@ -33,7 +33,7 @@ pub(super) fn check(store: &SqliteStore) -> Result<StoreCheck> {
     let remarks = platform::open_to_others(&store.path).map(|mode| {
         let path = kurabe_core::shown::path(&store.path);
         text!(
-            "others than its owner may open the store (mode {mode:o}); `chmod 600 {path}` keeps it private",
+            "users other than its owner can open the store (mode {mode:o}); make it private with `chmod 600 {path}`",
             "保存先は所有者以外も開けます(モード {mode:o})。`chmod 600 {path}` で自分だけのものになります"
         )
     });

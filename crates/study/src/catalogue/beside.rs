@@ -80,7 +80,7 @@ fn nothing_in_common(figures: &[BesideFigure], entry: &CatalogueEntry<'_>) -> Op
     }
     let profile = entry.table.profile.as_deref()?;
     Some(text!(
-        "the run has none of these figures; to get them: {RUN} {PROFILE} {profile}",
+        "the run has none of these figures; measure them with: {RUN} {PROFILE} {profile}",
         "この測定にはどの値もありません。同じ値を測るには: {RUN} {PROFILE} {profile}"
     ))
 }
@@ -92,7 +92,8 @@ fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<
     let mut differences = Vec::new();
     let Some(profile) = &record.header.profile else {
         differences.push(text!(
-            "the run was made with {run}, the entry with {tool}; an imported run does not tell its whole procedure",
+            "the run was made with {run}, the entry with {tool}; an imported run does not record its \
+             complete procedure",
             "測定は {run}、公表値は {tool} によるものです。取り込んだ測定からは手順のすべては分かりません"
         ));
         differences.extend(statistic_difference(printed_statistic(record), table.statistic));
@@ -100,11 +101,11 @@ fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<
     };
     match &table.profile {
         None => differences.push(text!(
-            "kurabe has no profile that repeats {tool}; the run did `{run}`",
+            "kurabe has no profile with the procedure of {tool}; the run used `{run}`",
             "{tool} の手順を再現するプロファイルはありません。この測定は `{run}` です"
         )),
         Some(same) if *same != run => differences.push(text!(
-            "another procedure: the entry is {tool} (profile `{same}`), the run did `{run}`",
+            "different procedures: the entry is from {tool} (profile `{same}`), the run used `{run}`",
             "手順が違います。公表値は {tool} (プロファイル `{same}`)、この測定は `{run}` です"
         )),
         Some(same) => differences.extend(changed_rules(profile, same, table.size_bytes)),
@@ -136,7 +137,7 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
         }
     }
     let others = [
-        (own.time_ns != usual.time_ns, text!("another time per repetition", "1 回の時間")),
+        (own.time_ns != usual.time_ns, text!("a different time per repetition", "1 回の時間")),
         (own.direct != usual.direct, text!("the page cache used differently", "ページキャッシュの使い方")),
         (own.data != usual.data, text!("other data written", "書き込むデータ")),
     ];
@@ -167,7 +168,7 @@ fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) ->
     }
     let (own, printed) = (own.name(), printed.name());
     Some(text!(
-        "another statistic: the entry is {printed}, the run's figure is its {own}",
+        "different statistics: the entry is {printed}, the run's figure is its {own}",
         "統計量が違います。公表値は{printed}、この測定の値は{own}です";
         printed, own
     ))
@@ -191,7 +192,7 @@ fn other_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text
     if let Some(model) = &record.header.model {
         let name = &model.name;
         differences.push(text!(
-            "the run is a model, `{name}`, not a measurement",
+            "the run was computed by the model `{name}`; it is not a measurement",
             "この測定はモデル `{name}` の計算です"
         ));
     }

@@ -82,7 +82,7 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
     let figure = table.get("figure");
     if let (Some(figure), None) = (&figure, profile) {
         return Err(figure.error(&text!(
-            "`figure` does nothing without `profile`",
+            "`figure` has no effect without `profile`",
             "`figure` は `profile` がないと効果がありません"
         )));
     }
@@ -185,8 +185,8 @@ row = [{ id = "a", device = "A", read = 845.9 }]
             ("read = 845.9", "read = -1", 13, "above zero"),
             ("step1.read", "step9.read", 12, "no test step9.read"),
             ("gnome-disks-46", "gnome-disk", 10, "no profile"),
-            ("profile = \"gnome-disks-46\"", "", 12, "does nothing without `profile`"),
-            ("\"mean\"", "\"men\"", 11, "choices"),
+            ("profile = \"gnome-disks-46\"", "", 12, "has no effect without `profile`"),
+            ("\"mean\"", "\"men\"", 11, "not a valid value"),
         ] {
             let error = read_tables("small.toml", &SMALL.replace(good, bad)).unwrap_err();
             assert!(error.what().en.contains(what), "{bad}: {error}");

@@ -41,7 +41,7 @@ impl RateWork {
             }
             match value.elements().as_slice() {
                 [least, most] => Ok((depth(least)?, depth(most)?)),
-                _ => Err(value.error(&text!("a span has two ends", "範囲は 2 つの値で書きます"))),
+                _ => Err(value.error(&text!("a range has two values", "範囲は 2 つの値で書きます"))),
             }
         };
         Ok(Self {

@@ -120,13 +120,13 @@ fn check_keys(table: &DataTable<'_>, kind: QuestionKind) -> Result<()> {
         let Some(value) = table.get(key) else { continue };
         let word = KINDS.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
         return Err(value.error(&text!(
-            "`{key}` does nothing with `ask = \"{word}\"`",
+            "`{key}` has no effect with `ask = \"{word}\"`",
             "`{key}` は `ask = \"{word}\"` では効果がありません"
         )));
     }
     if let (Some(with), true) = (table.get("figures"), table.get("for").is_some()) {
         return Err(with.error(&text!(
-            "a use takes its own tests out of `part`, so `figures` does nothing beside `for`",
+            "`figures` has no effect next to `for`: a use selects its own tests from `part`",
             "用途は `part` の項目を自分で選ぶので、`for` があると `figures` は効果がありません"
         )));
     }
@@ -158,7 +158,7 @@ fn read_figures(table: &DataTable<'_>, kind: QuestionKind, parts: &[Part]) -> Re
     let count: usize = sets.iter().map(|set| set.columns.len()).sum();
     if kind == QuestionKind::Order && count != 2 {
         return Err(list.error(&text!(
-            "an order is held against another: two columns are expected, not {count}",
+            "an order is compared with another: expected two columns, not {count}",
             "順序は 2 つの列で比べます。{count} 列が指定されています"
         )));
     }
@@ -188,7 +188,7 @@ fn read_at(table: &DataTable<'_>, part: &Part) -> Result<Vec<String>> {
         let part = &part.id;
         return Err(list
             .error(&text!(
-                "the number of axes of `{part}` is {expected}, and `at` has one value for each",
+                "`{part}` has {expected} axes, and `at` needs one value for each",
                 "`{part}` の軸は {expected} 本です。`at` には軸ごとに 1 つの値を指定します"
             ))
             .remedy(text!("write `at = [\"VALUE\", …]`", "`at = [\"値\", …]` と書いてください")));
@@ -227,7 +227,7 @@ fn one_of(value: &Value<'_>, words: &[&str]) -> Result<String> {
     match words.iter().find(|one| is_same_value(one, word)) {
         Some(one) => Ok((*one).to_owned()),
         None => Err(value
-            .error(&text!("there is no `{word}` here", "ここに `{word}` はありません"))
+            .error(&text!("`{word}` does not exist here", "ここに `{word}` はありません"))
             .remedy(nearest(word, words))),
     }
 }

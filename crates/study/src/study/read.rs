@@ -245,7 +245,7 @@ fn find_column(key: &Value<'_>, beside: Option<&PublishedTable>) -> Result<usize
 
 fn no_catalogue(published: &Value<'_>) -> Error {
     published.error(&text!(
-        "`published` does nothing without the part's `catalogue`",
+        "`published` has no effect unless the table has a `catalogue`",
         "`published` は表に `catalogue` がないと効果がありません"
     ))
 }

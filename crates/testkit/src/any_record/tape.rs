@@ -7,7 +7,6 @@ use serde::de::{
 };
 use serde::{Deserialize, de::value::Error, forward_to_deserialize_any};
 
-/// Longest list.
 const MOST_ELEMENTS: u64 = 3;
 /// Counters that are summed over a run, so that the total must fit a counter.
 const ADDED_UP: [&str; 14] = [

@@ -92,7 +92,8 @@ fn crystal_disk_mark(read: [f64; 4], write: [f64; 4]) -> RunRecord {
         })
     };
     let text = format!(
-        "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo\n\n[Read]\n{}\n[Write]\n{}\nProfile: Default\n   Test: 1 GiB (x5) [D: 1% (1/100GiB)]\n",
+        "CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo\n\n[Read]\n{}\n[Write]\n{}\n\
+         Profile: Default\n   Test: 1 GiB (x5) [D: 1% (1/100GiB)]\n",
         lines(read),
         lines(write)
     );
@@ -334,7 +335,8 @@ fn imports() -> Vec<Case> {
             "iozone through the page cache",
             imported(
                 "iozone.txt",
-                "Command line used: iozone -i 0 -i 8 -t 1 -s 4m\nOutput is in Kbytes/sec\nThroughput test with 1 process\n\
+                "Command line used: iozone -i 0 -i 8 -t 1 -s 4m\nOutput is in Kbytes/sec\n\
+                 Throughput test with 1 process\n\
                  Children see throughput for  1 initial writers  =  277843.78 KB/sec\n\
                  Parent sees throughput for  1 initial writers   =   10234.10 KB/sec\n",
             ),

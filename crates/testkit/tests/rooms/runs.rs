@@ -44,7 +44,8 @@ fn reads(target: &Path, runs: u32) -> RunRequest {
     let source = format!(
         "schema = 1\nname = \"reads\"\ntitle = {{ en = \"reads\", ja = \"reads\" }}\nstatistic = \"mean\"\n\
          [rules]\nsize = \"4 MiB\"\nruns = {runs}\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\n\
-         [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\"]\nbytes = \"1 MiB\"\n"
+         [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\"]\n\
+         bytes = \"1 MiB\"\n"
     );
     let profile = Profile::parse("reads.toml", &source).unwrap();
     RunRequest {

@@ -100,7 +100,8 @@ fn structs_that_share_half_of_their_fields_are_seen() {
         let text = format!("/// size: all\n#[derive(Debug)]\npub struct {name}<'a> {{\n{fields}}}\n");
         Source::new(&format!("crates/{name}/src/a.rs"), &text)
     };
-    let five = "    /// a: b\n    pub a: Vec<(u8, std::fmt::Error)>,\n    #[serde(default)]\n    b: u8,\n    c: &'a str,\n    pub(crate) d: u8,\n    e: u8,\n";
+    let five = "    /// a: b\n    pub a: Vec<(u8, std::fmt::Error)>,\n    #[serde(default)]\n    b: \
+        u8,\n    c: &'a str,\n    pub(crate) d: u8,\n    e: u8,\n";
     let pairs = |fields: &str| pairs(&[source("One", five), source("Two", fields)]);
     assert_eq!(pairs(five), ["One (crates/One/src/a.rs:3) and Two (crates/Two/src/a.rs:3): 5"]);
     assert_eq!(pairs(&five.replace("a: Vec", "z: Vec")).len(), 0);

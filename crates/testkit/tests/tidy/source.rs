@@ -1,7 +1,6 @@
 //! A Rust source, line by line, with its comments and the contents of its literals blanked and its
 //! tests marked.
 
-/// One source file.
 pub struct Source {
     /// Path from the root of the repository.
     pub path: String,
@@ -156,7 +155,8 @@ fn quoted_end(characters: &[char], at: usize) -> usize {
 
 #[test]
 fn comments_and_literals_are_no_code() {
-    let text = "let a = \"x // \\\" y\"; // told\nlet b = r#\"un\"safe\"#; /* found\n*/ let c = '\"'; let d: &'a str;\n";
+    let text = "let a = \"x // \\\" y\"; // told\nlet b = r#\"un\"safe\"#; /* found\n\
+        */ let c = '\"'; let d: &'a str;\n";
     let source = Source::new("a.rs", text);
     let words: Vec<Vec<&str>> = source.lines.iter().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(words[0], ["let", "a", "=", ";"]);
@@ -168,7 +168,8 @@ fn comments_and_literals_are_no_code() {
 
 #[test]
 fn tests_are_marked_to_their_end() {
-    let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n#[cfg(test)]\nmod more;\nfn d() {}\n";
+    let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n#[cfg(test)]\n\
+        mod more;\nfn d() {}\n";
     let source = Source::new("a.rs", text);
     let code: Vec<usize> = source.code().map(|(number, _)| number).collect();
     assert_eq!(code, [0, 6, 9]);

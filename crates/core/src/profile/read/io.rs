@@ -13,11 +13,13 @@ use crate::workload::{
 use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
 /// Keys of an `io` step.
-const IO_KEYS: &str = "kind id label directions read_percent each_read_percent pattern exponent thread_share block_size \
-    each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
-    warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
-    sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
-    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all span_percent offset_percent trims processors processor_each";
+const IO_KEYS: &str = "kind id label directions read_percent each_read_percent pattern exponent \
+    thread_share block_size each_block_size iodepth threads offset span rewrite_every_reads rate_iops \
+    arrival warm_up warm_up_passes time time_check time_check_operations bytes passes o_sync \
+    sync_every_writes sync_at_end data zero_percent beside start_delay think_time think_operations \
+    write_block_size alignment zones gap skew deviation_percent data_only run blocks_in_order \
+    in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all \
+    span_percent offset_percent trims processors processor_each";
 
 /// The largest processor number that Linux supports.
 const MOST_PROCESSOR: u64 = 8191;

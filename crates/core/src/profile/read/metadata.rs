@@ -23,7 +23,7 @@ pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
     if let Some(at) = table.get("parts").filter(|_| !in_order || parts.first() != Some(&MetadataPart::Create))
     {
         return Err(at
-            .error(&text!("these parts cannot follow each other", "この並びでは実行できません"))
+            .error(&text!("these parts cannot run in this order", "この並びでは実行できません"))
             .remedy(text!(
                 "begin with \"create\", and keep the order create, find, stat, read, rename, unlink",
                 "\"create\" で始め、create、find、stat、read、rename、unlink の順に書いてください"

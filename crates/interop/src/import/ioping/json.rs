@@ -1,4 +1,5 @@
-//! The JSON form: a list of requests (`io`), periods and, last, the total (`stat` and `load`). Times are ns.
+//! The JSON format: a list of requests (`io`), periods and, at the end, the total (`stat` and `load`).
+//! Times are in ns.
 
 use super::super::json_tree::{Json, JsonError, items, tree};
 use super::super::kit::*;
@@ -10,7 +11,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let words = input.text().unwrap_or_default();
     if !(words.trim_start().starts_with('[') && words.contains("\"target\"") && words.contains("\"mdev\"")) {
         return not_mine(text!(
-            "it is no list with the keys `target` and `mdev`",
+            "it is not a list with the keys `target` and `mdev`",
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
@@ -26,7 +27,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
             total = Some(item);
         }
     }
-    let missing = || broken(text!("{} holds no total", "{} に集計がありません", input.name));
+    let missing = || broken(text!("{} contains no total", "{} に集計がありません", input.name));
     let total = total.as_ref().ok_or_else(missing)?;
     let stat = total.get("stat").ok_or_else(missing)?;
     let mut figures = stat_figures(stat).ok_or_else(missing)?;
@@ -65,26 +66,26 @@ pub(super) const TIMES: [FigureName; 4] = [
     (units::NANOSECONDS, Statistic::StandardDeviation, "mdev"),
 ];
 
-/// All of them, or none.
+/// Returns all of the figures, or none.
 fn stat_figures(stat: &Json) -> Option<Vec<PrintedFigure>> {
     let figures = units::figures(&[&TIMES[..], &RATES].concat(), |key| stat.text_of(key));
     (figures.len() == TIMES.len() + RATES.len() && figures[0].value > 0.0).then_some(figures)
 }
 
-/// What the requests of a list come to.
+/// Results of the requests in a list.
 #[derive(Default)]
 struct PrintedRequests {
-    /// When the first that tells it was made.
+    /// Start time of the first request that records it.
     begun: Option<String>,
-    /// The size of the first.
+    /// Block size of the first request.
     block_bytes: Option<Option<u64>>,
     reads: bool,
     writes: bool,
     /// Whether there are requests of another kind.
     others: bool,
-    /// Seconds at which the first request that counts was made.
+    /// Time in seconds of the first counted request.
     first: Option<f64>,
-    /// Time since then and latency, of those that count.
+    /// Time since then and latency of the counted requests.
     points: Vec<(f64, f64)>,
 }
 

@@ -1,7 +1,9 @@
-//! The raw form: lines of ten whole numbers and nothing else. Requests, their time, IOPS, bytes per second, least,
-//! mean, most, deviation, and requests and time of the whole load; times are ns. A line is a period, or the total.
+//! The raw format: lines with only ten whole numbers. These are requests, their time, IOPS, bytes per
+//! second, minimum, mean, maximum, deviation, and requests and time of the whole load. Times are in ns.
+//! A line is a period, or the total.
 //!
-//! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
+//! Ten numbers do not identify a tool, so they must be consistent: IOPS and mean follow from requests
+//! and time.
 
 use super::super::kit::*;
 use super::super::parts::field;
@@ -20,7 +22,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     }
 }
 
-/// What the JSON form calls the first fields.
+/// Names of the first fields in the JSON format.
 const NAMES: [&str; 8] = ["requests", "time", "iops", "bps", "min", "avg", "max", "mdev"];
 const REQUESTS: FigureName = (units::unit("requests", Quantity::Count, 1.0), Statistic::Sum, "requests");
 

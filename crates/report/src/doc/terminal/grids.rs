@@ -17,7 +17,6 @@ const REMARK_GAP: usize = 2;
 const COURSE_SHORTEST: usize = 8;
 const COURSE_LONGEST: usize = 12;
 
-/// Percentiles to show.
 #[derive(Clone, Copy, PartialEq)]
 enum Percentiles {
     All,

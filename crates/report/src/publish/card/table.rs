@@ -37,7 +37,6 @@ impl CardBar<'_> {
     }
 }
 
-/// A row.
 pub(super) struct CardRow<'a> {
     label: String,
     entries: Vec<CardBar<'a>>,

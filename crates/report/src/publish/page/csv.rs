@@ -23,7 +23,6 @@ struct ReportRow<'a> {
     entry: &'a RunCell<'a>,
 }
 
-/// Returns the columns.
 fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 32] {
     [
         ("run_id", |line| line.run.header.id.clone()),

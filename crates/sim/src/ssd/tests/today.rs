@@ -7,7 +7,6 @@ use super::Load;
 use crate::library::device_named;
 use crate::stack::Stack;
 
-/// The measured quantity.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Bytes per second.

@@ -191,12 +191,12 @@ fn a_message_without_measure_is_refused_by_its_length() {
     for (letter, length) in
         [(b'D', i32::MAX as u32), (b'E', 8 << 20), (b'S', 1 << 20), (b'R', 1 << 30), (b'T', 1 << 30)]
     {
-        refuses("in the login", "sslmode=disable", "limit for its kind", move |server| {
+        refuses("in the login", "sslmode=disable", "limit for this kind", move |server| {
             server.startup();
             server.send(&huge(letter, length));
             server.send_endlessly(&[b'x'; 4096]);
         });
-        refuses("after the login", "sslmode=disable", "limit for its kind", move |server| {
+        refuses("after the login", "sslmode=disable", "limit for this kind", move |server| {
             server.be_asked();
             server.send(&huge(letter, length));
             server.send_endlessly(&[b'x'; 4096]);
@@ -239,13 +239,13 @@ fn what_is_not_a_server_of_postgresql_is_said_to_be_none() {
 
 #[test]
 fn an_answer_about_tls_is_yes_or_no() {
-    let speak = "does not speak PostgreSQL's protocol";
+    let speak = "does not use the PostgreSQL protocol";
     refuses("an error", "", speak, |server| {
         server.startup();
         server.send(b"E");
         server.be_silent();
     });
-    refuses("no, where it must be", "sslmode=require", "has no TLS", |server| {
+    refuses("no, where it must be", "sslmode=require", "does not support TLS", |server| {
         server.startup();
         server.send(b"N");
         server.be_silent();

@@ -25,7 +25,7 @@ fn a_file_that_nobody_uses_is_free() {
     }
     let (directory, file) = with_file();
     let reader = Running::with_input(File::open(&file).expect("opened"));
-    assert_eq!(words_on(&file), [""; 0], "a reader is no holder");
+    assert_eq!(words_on(&file), [""; 0], "a reader is not a holder");
     drop((reader, directory));
 }
 
@@ -67,7 +67,8 @@ fn locks_of_both_kinds_are_found() {
         [("flock", "fcntl.flock(file, fcntl.LOCK_SH)"), ("fcntl", "fcntl.lockf(file, fcntl.LOCK_SH)")]
     {
         let program = format!(
-            "import fcntl, sys, time\nfile = open(sys.argv[1], 'rb')\n{take}\nprint('ready', flush=True)\ntime.sleep(60)\n"
+            "import fcntl, sys, time\nfile = open(sys.argv[1], 'rb')\n{take}\nprint('ready', flush=True)\n\
+             time.sleep(60)\n"
         );
         let Some(locker) = Running::start(Command::new("python3").args(["-c", &program, text(&file)])) else {
             skip("python3 cannot hold a file here");
@@ -129,7 +130,7 @@ fn a_descriptor_that_no_process_shows_is_found_by_the_kernels_count() {
     };
     assert_eq!(
         words_on(&file),
-        ["open for writing in a program that cannot be seen from here, or in the kernel"]
+        ["open for writing in the kernel or in a program that is not visible from here"]
     );
     drop(sender);
     assert_eq!(words_on(&file), [""; 0]);
@@ -141,7 +142,7 @@ fn the_image_under_a_mounted_loop_device_is_held_under_every_name() {
     let link = device.beside("link");
     std::fs::hard_link(device.image(), &link).expect("a hard link");
     let name = device.name();
-    let stands = format!("loop device {name} stands on it");
+    let stands = format!("used by loop device {name}");
     assert_eq!(words_on(&link), std::slice::from_ref(&stands), "attached, and not mounted");
     if !device.mount_ext4() {
         return;

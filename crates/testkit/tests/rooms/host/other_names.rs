@@ -155,7 +155,7 @@ fn three_loop_devices_on_one_another_are_one_device() {
     let Some(device) = LoopDevice::new() else { return };
     let second = Above::over(&device.node);
     let third = Above::over(&second.node);
-    assert!(words_on(&third.node).is_empty(), "nobody uses any of them");
+    assert!(words_on(&third.node).is_empty(), "no process uses any of them");
     if !device.mount_ext4() {
         return;
     }

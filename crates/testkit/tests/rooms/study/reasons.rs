@@ -182,7 +182,7 @@ fn a_mistake_in_such_a_question_shows_its_line_and_what_would_do() {
         ("at = [\"sata-1\"]", "at = [\"sata-1\", \"1\"]", "axes of `rates` is 1", "at = ["),
         ("\"link\"", "\"lnik\"", "choices", "`link`"),
         ("\"link\"", "\"unknown\"", "choices", "walk"),
-        ("ask = \"reason\"", "ask = \"reason\"\nmargin = 3", "does nothing with", ""),
+        ("ask = \"reason\"", "ask = \"reason\"\nmargin = 3", "has no effect with", ""),
     ] {
         assert!(LINKS.contains(good), "{good}");
         let source = LINKS.replacen(good, bad, 1);

@@ -280,7 +280,7 @@ fn a_mistake_in_a_question_shows_its_line_and_what_would_do() {
         ("along = \"memory.access\"\nfigures", "figures", "`along`", ""),
         ("ask = \"keeps\"", "ask = \"keep\"", "choices", "keeps"),
         ("at_least = 400\n", "", "`at_most`", ""),
-        ("at_least = 400\n", "at_least = 400\nfrom = \"one\"\n", "does nothing with", ""),
+        ("at_least = 400\n", "at_least = 400\nfrom = \"one\"\n", "has no effect with", ""),
         ("columns = [\"read\", \"write\"] }]", "columns = [\"read\"] }]", "two columns", ""),
         ("is = \"worse\"", "is = \"slower\"", "choices", "worse"),
         ("id = \"what\"", "id = \"which\"", "another question", ""),

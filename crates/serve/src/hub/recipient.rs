@@ -20,14 +20,14 @@ pub(crate) struct FrontRequest {
 }
 
 /// Recipient of a request's answer.
-pub(super) enum Asker {
+pub(super) enum Recipient {
     /// Client of the socket.
     Connection(u64),
     /// Front, until it is answered.
     Front(Option<FrontAnswer>),
 }
 
-impl Asker {
+impl Recipient {
     pub(super) fn connection(&self) -> Option<u64> {
         match self {
             Self::Connection(id) => Some(*id),
