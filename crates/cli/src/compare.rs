@@ -6,11 +6,13 @@ use crate::pivot::{digests, pivot};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{ModelSide, distinct_runs, model_name, observed, ranked_models, sides_of_runs};
+use kurabe_lab::{
+    ModelSide, assumed_movers, distinct_runs, model_name, observed, ranked_models, sides_of_runs,
+};
 use kurabe_report::{
     ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
-    forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair, render_pairs,
-    render_pictures,
+    forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair,
+    render_pairs, render_pictures,
 };
 use kurabe_store::Filter;
 use std::path::Path;
@@ -155,7 +157,8 @@ fn recommend_models(names_of_models: &[&str], purpose: &Use, global: &Global) ->
             ))
     })?;
     if global.json {
-        let model = |run: &&RunRecord| run.header.model.as_ref().map_or("?".to_owned(), |model| model.name.clone());
+        let model =
+            |run: &&RunRecord| run.header.model.as_ref().map_or("?".to_owned(), |model| model.name.clone());
         let named: Vec<String> = list.iter().map(model).collect();
         let answer = answer_for(&choice, &named.iter().map(Text::same).collect::<Vec<_>>());
         return print_json(&ScriptLine::Recommendation {
@@ -165,7 +168,9 @@ fn recommend_models(names_of_models: &[&str], purpose: &Use, global: &Global) ->
             models: vec![None; list.len()],
         });
     }
-    print_page(&ranking_doc(&choice, purpose, &models).terminal(&style()))
+    let best = choice.standings.first().and_then(|standing| list[standing.run].header.model.as_ref());
+    let assumed = best.map(|best| assumed_movers(&best.name)).transpose()?.unwrap_or_default();
+    print_page(&ranking_doc(&choice, purpose, &models, &assumed).terminal(&style()))
 }
 
 /// `kurabe history`: shows the runs of a device over time.

@@ -1,7 +1,7 @@
 //! Models measured in virtual time for a ranking, without stored runs.
 
 use crate::model::load_model;
-use crate::movers::in_parallel;
+use crate::movers::{Mover, in_parallel, movers};
 use crate::what_if::what_if;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::RunRecord;
@@ -11,6 +11,9 @@ use kurabe_study::{KnownMiss, known_misses};
 
 /// Profile that has the cells of all uses.
 const PROFILE: &str = "uses";
+
+/// Beginning of the source of a value that no document gives.
+const ASSUMED: &str = "assumed";
 
 /// A model measured for a ranking, with what limits its figures.
 #[derive(Clone, Debug)]
@@ -48,17 +51,36 @@ fn ranked_model(name: &str) -> Result<RankedModel> {
     })
 }
 
+/// Returns the parameters that move the figures of a model most and whose value is assumed.
+///
+/// # Errors
+/// When the model does not exist, or a thread cannot be started.
+pub fn assumed_movers(name: &str) -> Result<Vec<Mover>> {
+    let spec = load_model(name, &[], &[])?;
+    let is_assumed = |path: &str| {
+        let (layer, key) = path.split_once('.').unwrap_or_default();
+        let layers = spec.all_layers();
+        let mut settings =
+            layers.iter().filter(|spec| spec.name == layer).flat_map(|spec| spec.settings.iter());
+        settings.any(|setting| setting.parameter.key == key && setting.source.starts_with(ASSUMED))
+    };
+    Ok(movers(name, &[])?.into_iter().filter(|mover| is_assumed(&mover.name)).collect())
+}
+
 /// Returns how many of the parameters are assumed, and how many there are.
 fn assumed(spec: &DeviceSpec) -> (usize, usize) {
     let layers = spec.all_layers();
-    let sources: Vec<&str> =
-        layers.iter().flat_map(|layer| layer.settings.iter()).map(|setting| setting.source.as_str()).collect();
-    (sources.iter().filter(|source| source.starts_with("assumed")).count(), sources.len())
+    let sources: Vec<&str> = layers
+        .iter()
+        .flat_map(|layer| layer.settings.iter())
+        .map(|setting| setting.source.as_str())
+        .collect();
+    (sources.iter().filter(|source| source.starts_with(ASSUMED)).count(), sources.len())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ranked_models;
+    use super::{assumed_movers, ranked_models};
     use kurabe_compare::{Use, recommend};
 
     #[test]
@@ -72,6 +94,13 @@ mod tests {
         assert_eq!(runs[last].header.model.as_ref().unwrap().name, "zuluscsi-rp2040+sd-class2+mac-8100");
         // What an assumption of this card decides is said.
         assert!(models[last].notes.iter().any(|(part, _)| part == "sd-class2"));
+    }
+
+    #[test]
+    fn what_moves_a_model_most_and_is_assumed_is_named() {
+        let movers = assumed_movers("zuluscsi-rp2040+sd-card-a1+mac-8100").unwrap();
+        assert!(movers.iter().all(|mover| mover.name != "scsi.target_in"), "{movers:?}");
+        assert!(movers.iter().any(|mover| mover.name == "scsi.command"), "{movers:?}");
     }
 
     #[test]

@@ -451,7 +451,9 @@ impl SpecReader<'_> {
             for layer in used {
                 let same = |own: &&mut LayerSpec| own.name == layer.name && own.kind.word == layer.kind.word;
                 match layers.iter_mut().find(same) {
-                    Some(own) => layer.settings.list.into_iter().for_each(|setting| own.settings.put(setting)),
+                    Some(own) => {
+                        layer.settings.list.into_iter().for_each(|setting| own.settings.put(setting))
+                    }
                     None => layers.push(layer),
                 }
             }

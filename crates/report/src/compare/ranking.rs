@@ -4,15 +4,20 @@ use super::recommend::answer_for;
 use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::words;
 use kurabe_compare::{Recommendation, Standing, Use};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
-use kurabe_lab::RankedModel;
+use kurabe_lab::{Mover, RankedModel};
 use std::collections::BTreeMap;
 
-/// Returns the models ranked for the use `asked`.
-pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel]) -> Doc {
-    let names: Vec<Text> = models.iter().map(name_of).collect();
+/// Returns the models ranked for the use `asked`. `assumed` are the parameters that move the best one
+/// most and are assumed.
+pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel], assumed: &[Mover]) -> Doc {
+    let (names, computer) = names_of(models);
     let mut doc = Doc::new();
     doc.heading(1, asked.title.clone()).aside(asked.reason.clone());
+    doc.push_all(
+        computer.map(|computer| Paragraph::new(text!("computer: {computer}", "コンピューター: {computer}"))),
+    );
     doc.gap().say(answer_for(choice, &names)).gap().push(ranking(choice, models, &names));
     doc.say(text!(
         "speed: over the whole use, the best being 1; assumed: parameters of the model without a source, of all. Computed in virtual time, nothing was measured",
@@ -22,13 +27,33 @@ pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel])
         "not judged: prices, whether a computer accepts the emulator, and how long a card lasts",
         "判断していないもの: 価格、コンピューターとの相性、カードの寿命"
     ));
+    let moving = assumed.iter().map(|mover| format!("{} = {}", mover.name, mover.value));
+    let moving = Text::list(moving.map(Text::same));
+    if let (false, Some(best)) = (assumed.is_empty(), choice.standings.first()) {
+        let name = &names[best.run];
+        doc.say(text!(
+            "assumed, and of effect on {name}: {moving}",
+            "{name} で影響の大きい仮定: {moving}";
+            name, moving
+        ));
+    }
     doc.list(Purpose::Item, notes(models));
     doc.push_all(misses(models, &names));
     doc
 }
 
-fn name_of(model: &RankedModel) -> Text {
-    Text::same(model.run.header.model.as_ref().map_or("?", |model| model.name.as_str()))
+/// Returns the names of the models without the computer, if it is the same of all, and that computer.
+fn names_of(models: &[RankedModel]) -> (Vec<Text>, Option<String>) {
+    let name =
+        |model: &RankedModel| model.run.header.model.as_ref().map_or("?".to_owned(), |own| own.name.clone());
+    let names: Vec<String> = models.iter().map(name).collect();
+    let parted: Option<Vec<(&str, &str)>> = names.iter().map(|name| name.rsplit_once('+')).collect();
+    match parted {
+        Some(parted) if parted.windows(2).all(|pair| pair[0].1 == pair[1].1) && !parted.is_empty() => {
+            (parted.iter().map(|(device, _)| Text::same(*device)).collect(), Some(parted[0].1.to_owned()))
+        }
+        _ => (names.iter().map(Text::same).collect(), None),
+    }
 }
 
 fn ranking(choice: &Recommendation, models: &[RankedModel], names: &[Text]) -> Table {
@@ -36,19 +61,22 @@ fn ranking(choice: &Recommendation, models: &[RankedModel], names: &[Text]) -> T
     let mut table = Table::of(&choice.standings)
         .cut(Cut::Wrap, text!("model", "モデル"), |standing: &&Standing| names[standing.run].clone())
         .right(text!("speed", "速さ"), |standing| format!("{:.2}", standing.speed / best));
-    for part in choice.parts.iter().filter(|part| part.cell.is_some()) {
-        let head = Text::join([words::direction(part.direction), part.label.clone().into()], [" "; 2]);
+    // These devices have no write cache, so that a flush adds nothing.
+    for part in choice.parts.iter().filter(|part| part.cell.is_some() && !part.sync) {
+        let size = format_bytes(part.block_bytes);
+        let head = Text::join([words::direction(part.direction), size.into()], [" "; 2]);
         table = table.right(head, |standing| {
-            Entry::figure(Role::Plain, part.rates_bytes_per_s.get(standing.run).map(|rate| number::rate(*rate)))
+            Entry::figure(
+                Role::Plain,
+                part.rates_bytes_per_s.get(standing.run).map(|rate| number::rate(*rate)),
+            )
         });
     }
-    table
-        .right(text!("assumed", "仮定"), |standing| {
-            let model = &models[standing.run];
-            format!("{}/{}", model.assumed, model.parameters)
-        })
-        .table()
-        .stacks()
+    let assumed = |standing: &&Standing| {
+        let model = &models[standing.run];
+        format!("{}/{}", model.assumed, model.parameters)
+    };
+    table.right(text!("assumed", "仮定"), assumed).table()
 }
 
 /// Returns the limits of the parts, each part once.
