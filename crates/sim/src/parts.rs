@@ -107,11 +107,13 @@ fn of_parts(name: &str, parts: &[&str]) -> Result<DeviceSpec> {
             ))
             .remedy(text!("name all three: {example}", "3 つをつなげて指定してください: {example}")));
     };
-    let found = [(emulator, EMULATORS), (card, CARDS), (host, HOSTS)].map(|(part, list)| {
-        text_named(list, part).ok_or_else(|| no_part(part, list)).and_then(|source| part_facts(part, source))
-    });
-    let [emulator_facts, card_facts, host_facts] = found;
-    let (emulator_facts, card_facts, host_facts) = (emulator_facts?, card_facts?, host_facts?);
+    let facts = |part, list| {
+        let source = text_named(list, part).ok_or_else(|| no_part(part, list))?;
+        part_facts(part, source)
+    };
+    let emulator_facts = facts(emulator, EMULATORS)?;
+    let card_facts = facts(card, CARDS)?;
+    let host_facts = facts(host, HOSTS)?;
     let source = format!(
         "schema = 1\nname = {name:?}\ntitle = {{ en = \"\", ja = \"\" }}\n[[layer]]\nuse = [{host:?}, {emulator:?}, {card:?}]\n"
     );
