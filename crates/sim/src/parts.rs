@@ -114,17 +114,30 @@ fn of_parts(name: &str, parts: &[&str]) -> Result<DeviceSpec> {
     let emulator_facts = facts(emulator, EMULATORS)?;
     let card_facts = facts(card, CARDS)?;
     let host_facts = facts(host, HOSTS)?;
-    let source = format!(
-        "schema = 1\nname = {name:?}\ntitle = {{ en = \"\", ja = \"\" }}\n[[layer]]\nuse = [{host:?}, {emulator:?}, {card:?}]\n"
-    );
-    let mut spec = read_device(name, &source)?;
-    let (emulator, card, host) = (emulator_facts.title, card_facts.title, host_facts.title);
-    spec.title = text!("{emulator}, {card}, {host}", "{emulator}、{card}、{host}"; emulator, card, host);
+    let title = [&emulator_facts, &card_facts, &host_facts].map(|facts| facts.title.clone());
+    let title = Text::list(title);
+    let mut spec = read_device(name, &file_of_parts(name, &title, [host, emulator, card]))?;
     spec.year = [emulator_facts.year, card_facts.year].into_iter().flatten().max();
     let notes = [emulator_facts.note, card_facts.note, host_facts.note];
     let notes: Vec<Text> = notes.into_iter().flatten().collect();
     spec.note = (!notes.is_empty()).then(|| Text::join(notes.iter().cloned(), [" ", ""]));
     Ok(spec)
+}
+
+/// Returns the text of a device file; the last of the parts counts most.
+fn file_of_parts(name: &str, title: &Text, parts: [&str; 3]) -> String {
+    let (en, ja) = (&title.en, &title.ja);
+    format!(
+        "schema = 1\nname = {name:?}\ntitle = {{ en = {en:?}, ja = {ja:?} }}\n\n[[layer]]\nuse = {parts:?}\n"
+    )
+}
+
+/// Returns the text of a file of the device that consists of these parts, if the name is one of parts.
+#[must_use]
+pub fn assembled_source(name: &str) -> Option<String> {
+    let spec = assembled(name)?.ok()?;
+    let [emulator, card, host] = name.split(PLUS).collect::<Vec<_>>()[..] else { return None };
+    Some(file_of_parts(name, &spec.title, [host, emulator, card]))
 }
 
 /// What a part says of itself.

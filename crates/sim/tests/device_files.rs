@@ -2,8 +2,8 @@
 
 use kurabe_core::ErrorKind;
 use kurabe_sim::{
-    CARDS, COMPUTERS, DEVICES, DeviceSpec, EMULATORS, FRAGMENTS, HOSTS, Stack, combinations, device_named,
-    load_device, part_notes, read_device,
+    CARDS, COMPUTERS, DEVICES, DeviceSpec, EMULATORS, FRAGMENTS, HOSTS, Stack, assembled_source,
+    combinations, device_named, load_device, part_notes, read_device,
 };
 
 const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
@@ -241,6 +241,9 @@ fn each_part_gives_its_share_of_the_device_and_its_words() {
     }
     let parts: Vec<String> = part_notes(name).unwrap().into_iter().map(|(part, _)| part).collect();
     assert!(parts.contains(&"sd-class2".to_owned()), "{parts:?}");
+    let source = assembled_source(name).unwrap();
+    assert!(read_device("mine.toml", &source).unwrap().is_same_stack(&spec), "{source}");
+    assert_eq!(["rascsi", "sd-class2"].map(assembled_source), [None, None]);
     let note = spec.note.unwrap().en;
     assert!(part_notes(name).unwrap().iter().all(|(_, text)| note.contains(&text.en)), "{note}");
 }
