@@ -92,7 +92,7 @@ mod tests {
         let choice = recommend(&runs, &Use::load("retro-computer").unwrap()).unwrap();
         let last = choice.standings.last().unwrap().run;
         assert_eq!(runs[last].header.model.as_ref().unwrap().name, "zuluscsi-rp2040+sd-class2+mac-8100");
-        // What an assumption of this card decides is said.
+        // An assumption of this card decides, and the page says so.
         assert!(models[last].notes.iter().any(|(part, _)| part == "sd-class2"));
     }
 

@@ -40,7 +40,7 @@ pub const HOSTS: &[(&str, &str)] = library!["devices/hosts", ".toml":
     "falcon",
 ];
 
-/// What joins the parts in a name.
+/// Joins the parts in a name.
 const PLUS: char = '+';
 
 /// Word that stands for every emulator or every card in [`combinations`].
@@ -140,7 +140,7 @@ pub fn assembled_source(name: &str) -> Option<String> {
     Some(file_of_parts(name, &spec.title, [host, emulator, card]))
 }
 
-/// What a part says of itself.
+/// Title, year and limits of a part.
 struct PartFacts {
     title: Text,
     year: Option<u16>,

@@ -249,7 +249,7 @@ fn each_part_gives_its_share_of_the_device_and_its_words() {
 }
 
 #[test]
-fn a_part_alone_is_no_device_and_an_unknown_one_is_refused() {
+fn a_part_alone_and_an_unknown_part_are_refused() {
     for (name, remedy) in [
         ("bluescsi-v2", "+"),
         ("bluescsi-v2+sd-class10", "+"),
