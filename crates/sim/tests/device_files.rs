@@ -178,7 +178,7 @@ fn an_error_in_a_fragment_shows_its_line_and_who_uses_it() {
 fn a_device_stands_in_the_computer_that_is_set() {
     let keys = ["read_time", "write_time", "page_time", "wake_time"];
     for (name, source) in COMPUTERS {
-        let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+        let mut spec = device_named("samsung-990-pro").unwrap();
         spec.set("computer", name).unwrap();
         let record = Stack::new(&spec, 1).unwrap().record(&spec);
         let changed: Vec<_> = record.layers[0].parameters.iter().filter(|setting| setting.changed).collect();
@@ -186,7 +186,7 @@ fn a_device_stands_in_the_computer_that_is_set() {
         assert_eq!(changed.iter().map(|setting| setting.key.as_str()).collect::<Vec<_>>(), keys, "{name}");
         assert!(changed.iter().all(|setting| source.contains(&setting.source)), "{name}");
     }
-    let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+    let mut spec = device_named("samsung-990-pro").unwrap();
     let error = spec.set("computer", "windows-desktp").unwrap_err();
     assert!(error.to_string().contains("windows-desktp"), "{error}");
     assert!(error.remedy_text().unwrap().en.contains("windows-desktop"), "{error:?}");
