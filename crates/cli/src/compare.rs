@@ -6,13 +6,16 @@ use crate::pivot::{digests, pivot};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{ModelSide, distinct_runs, observed, sides_of_runs};
+use kurabe_lab::{
+    ModelSide, assumed_movers, distinct_runs, model_name, observed, ranked_models, sides_of_runs,
+};
 use kurabe_report::{
     ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
-    forests, history_doc, pair_line, recommendation_doc, render_demerits, render_pair, render_pairs,
-    render_pictures,
+    forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair,
+    render_pairs, render_pictures,
 };
 use kurabe_store::Filter;
+use std::path::Path;
 
 /// Runs the command.
 ///
@@ -97,6 +100,10 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
 /// When a run or the use does not exist, or the runs have no cell in common that the use needs.
 pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let purpose = Use::load(&args.purpose)?;
+    let models = args.runs.iter().map(|run| model_name(Path::new(run))).collect::<Option<Vec<_>>>();
+    if let Some(models) = models {
+        return recommend_models(&models, &purpose, global);
+    }
     let runs = load(&args.runs, global)?;
     let list: Vec<&RunRecord> = runs.iter().collect();
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
@@ -131,6 +138,39 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     }
     let sides: Vec<ModelSide> = sides.into_iter().flatten().collect();
     print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
+}
+
+/// Ranks models for a use. They are measured in virtual time, and nothing is stored.
+fn recommend_models(names_of_models: &[&str], purpose: &Use, global: &Global) -> Result<()> {
+    let models = ranked_models(names_of_models)?;
+    let list: Vec<&RunRecord> = models.iter().map(|model| &model.run).collect();
+    let choice = kurabe_compare::recommend(&list, purpose).ok_or_else(|| {
+        let name = &purpose.name;
+        ErrorKind::Usage
+            .error(text!(
+                "the profile `uses` has no test that `{name}` needs",
+                "プロファイル `uses` には `{name}` に必要な項目がありません"
+            ))
+            .remedy(text!(
+                "measure each with `kurabe fit --for {name}`",
+                "それぞれを `kurabe fit --for {name}` で測ってください"
+            ))
+    })?;
+    if global.json {
+        let model =
+            |run: &&RunRecord| run.header.model.as_ref().map_or("?".to_owned(), |model| model.name.clone());
+        let named: Vec<String> = list.iter().map(model).collect();
+        let answer = answer_for(&choice, &named.iter().map(Text::same).collect::<Vec<_>>());
+        return print_json(&ScriptLine::Recommendation {
+            runs: named.iter().map(String::as_str).collect(),
+            answer,
+            recommendation: (&choice).into(),
+            models: vec![None; list.len()],
+        });
+    }
+    let best = choice.standings.first().and_then(|standing| list[standing.run].header.model.as_ref());
+    let assumed = best.map(|best| assumed_movers(&best.name)).transpose()?.unwrap_or_default();
+    print_page(&ranking_doc(&choice, purpose, &models, &assumed).terminal(&style()))
 }
 
 /// `kurabe history`: shows the runs of a device over time.

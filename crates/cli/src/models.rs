@@ -5,7 +5,9 @@ use crate::output::{print_json, print_page, style, write};
 use kurabe_core::{Result, library::is_path, model::Model, shown::Shown};
 use kurabe_lab::{assignments, load_model, sides_of, text_of};
 use kurabe_report::{describe_model, render_model, render_models, side_by_side_doc};
-use kurabe_sim::{DEVICES, DeviceSpec, KINDS_OF_DRIVES, ModelTarget, device_named, load_device};
+use kurabe_sim::{
+    DEVICES, DeviceSpec, KINDS_OF_DRIVES, ModelTarget, assembled_source, device_named, load_device,
+};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{STUDIES, study_named};
 use std::cmp::Reverse;
@@ -35,7 +37,8 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     }
     if *toml {
         load_device(name)?;
-        return write(&Shown::source(&text_of(DEVICES, name)?));
+        let source = assembled_source(name).map_or_else(|| text_of(DEVICES, name), Ok)?;
+        return write(&Shown::source(&source));
     }
     let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?, &[])?;
     // Built here, so that conflicting parameters are reported now and not by the first run.

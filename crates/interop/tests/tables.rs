@@ -6,7 +6,7 @@
 use crate::generated_page;
 use kurabe_core::Lang;
 use kurabe_core::record::{Interval, RunRecord};
-use kurabe_interop::{EXPORT_TABLES, ParquetTables, described};
+use kurabe_interop::{EXPORT_TABLES, ExportTable, ParquetTables, described};
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -32,13 +32,21 @@ fn tables(lang: Lang) -> String {
         assert!(!text.get(lang).is_empty(), "columns.txt says nothing of `{name}`");
         text.get(lang).to_owned()
     };
+    // A column of several tables is described in the first of them.
+    let see = |table: &str| match lang {
+        Lang::En => format!("see `{table}`"),
+        Lang::Ja => format!("`{table}` を参照"),
+    };
     let mut out = String::new();
     for table in EXPORT_TABLES {
         let lines = words(&format!("table {}", table.name));
         out += &format!("\n### {}.parquet\n\n{lines}\n\n{heads}\n|---|---|---|---|\n", table.name);
         for column in table.columns {
             let unit = column.unit().unwrap_or_default();
-            out += &format!("| `{}` | {} | {unit} | {} |\n", column.0, column.kind(), words(column.0));
+            let has_it = |other: &&ExportTable| other.columns.iter().any(|one| one.0 == column.0);
+            let first = EXPORT_TABLES.iter().find(has_it).map_or(table.name, |table| table.name);
+            let meaning = if first == table.name { words(column.0) } else { see(first) };
+            out += &format!("| `{}` | {} | {unit} | {meaning} |\n", column.0, column.kind());
         }
     }
     out + "\n"

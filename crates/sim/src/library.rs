@@ -7,7 +7,11 @@
 //!   name in `COMPUTERS`.
 //! - Add its name to `DEVICES`.
 //! - Published figures are an entry in `catalogue/` and a row of a study.
+//! - An emulator with a memory card, a card, or a computer with a SCSI bus is a part (`parts.rs`): write
+//!   `devices/emulators/NAME.toml`, `devices/cards/NAME.toml` or `devices/hosts/NAME.toml`, and add its name
+//!   to `EMULATORS`, `CARDS` or `HOSTS`.
 
+use crate::parts::{CARDS, EMULATORS, HOSTS, assembled};
 use crate::spec::DeviceSpec;
 use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
@@ -148,11 +152,24 @@ pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("usb-stick", "samsung-fit-plus-exfat"),
 ];
 
+/// Folders of the files that a device can use, with their names and texts.
+const FOLDERS: &[(&str, &[(&str, &str)])] = &[
+    ("devices", DEVICES),
+    ("devices/fragments", FRAGMENTS),
+    ("devices/emulators", EMULATORS),
+    ("devices/cards", CARDS),
+    ("devices/hosts", HOSTS),
+    ("computers", COMPUTERS),
+];
+
 /// Returns a device that comes with kurabe, by its name or by the kind of drive it represents.
 ///
 /// # Errors
 /// Returns an error that suggests the nearest name if there is no such device.
 pub fn device_named(name: &str) -> Result<DeviceSpec> {
+    if let Some(device) = assembled(name) {
+        return device;
+    }
     let name = KINDS_OF_DRIVES.iter().find(|(kind, _)| *kind == name).map_or(name, |(_, device)| device);
     let (file, source) = embedded("devices", DEVICES, name)
         .ok_or_else(|| no_model(name, &[KINDS_OF_DRIVES, DEVICES].concat()))?;
@@ -183,10 +200,9 @@ pub(crate) fn find(name: &str, user: &str) -> Result<(String, String)> {
         let source = read_file(&path)?;
         return Ok((path, source));
     }
-    let device = [("devices", DEVICES), ("devices/fragments", FRAGMENTS), ("computers", COMPUTERS)]
-        .into_iter()
-        .find_map(|(folder, files)| embedded(folder, files, name));
-    let (file, source) = device.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS, COMPUTERS].concat()))?;
+    let device = FOLDERS.iter().find_map(|(folder, files)| embedded(folder, files, name));
+    let all = || FOLDERS.iter().flat_map(|(_, files)| files.iter().copied()).collect::<Vec<_>>();
+    let (file, source) = device.ok_or_else(|| no_model(name, &all()))?;
     Ok((file, source.to_owned()))
 }
 

@@ -3,8 +3,9 @@
 //! The model: the bus is one timeline. A command takes selection and command phase, its data in
 //! pieces through the target's buffer, and the status phase. An asynchronous transfer needs a
 //! request and an acknowledgement for every byte, so the initiator's and the target's shares of a
-//! byte's time add up. In a synchronous transfer, the slower of the two sets the rate. Without
-//! overlap a piece is fetched from the medium, then sent, and only then the next one is fetched.
+//! byte's time add up. In a synchronous transfer, the slower of the two sets the rate; a target may
+//! receive more slowly than it sends. Without overlap a piece is fetched from the medium, then
+//! sent, and only then the next one is fetched.
 //! Pipelined, there are several buffers, so that medium and bus work in parallel. A target that
 //! disconnects leaves the bus to others while its medium works, and pays for the reconnection; one
 //! that does not occupies it for the whole command.
@@ -52,6 +53,8 @@ parameters! {
             usual("10 MB/s", "SCSI-2 (X3.131-1994): fast, 8 bits wide");
         "target_synchronous" target_synchronous_bytes_per_s: Rate,
             usual("10 MB/s", "SCSI-2 (X3.131-1994): fast, 8 bits wide");
+        "target_out_synchronous" target_out_synchronous_bytes_per_s: Rate,
+            usual("1 GB/s", "assumed: writes are as fast as reads");
         "selection" selection_ns: Time,
             usual("5 us", "assumed: arbitration and selection take a few bus delays of 2.4 us and 400 ns").live();
         "command" command_ns: Time,
@@ -99,7 +102,8 @@ fn direction(builder: &mut Builder<'_>, values: &Values, read: bool) -> DataPhas
     } else {
         (values.initiator_out + values.target_out, values.write_piece_bytes, values.write_overlap)
     };
-    let slower = values.initiator_synchronous_bytes_per_s.min(values.target_synchronous_bytes_per_s);
+    let both_ways = values.initiator_synchronous_bytes_per_s.min(values.target_synchronous_bytes_per_s);
+    let slower = if read { both_ways } else { both_ways.min(values.target_out_synchronous_bytes_per_s) };
     let ns_per_byte = if synchronous { 1e9 / slower } else { shares };
     let buffers = if overlap == "pipelined" { values.buffers as usize } else { 1 };
     // Only an asynchronous bus transfers byte by byte.

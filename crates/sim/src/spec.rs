@@ -5,7 +5,9 @@
 //! is above as many copies of the rest of the list as its parameter `members` says, or above the
 //! members that `[[layer.member]]` lists. A layer `use = "…"` is replaced by the layers of another
 //! file: those of a device without its host, or all of a fragment, which is a file without a name.
-//! Tables named after these layers change their parameters.
+//! `use = ["…", "…"]` takes several fragments as one: layers of the same name are the same layer, and
+//! of a parameter that several give, the value of the last counts. Tables named after these layers
+//! change their parameters.
 
 use crate::kinds::KINDS;
 use crate::layer::{Below, LayerKind};
@@ -16,7 +18,7 @@ use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::
 use std::sync::LazyLock;
 
 /// Keys of a file.
-const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
+pub(crate) const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
 /// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";
@@ -247,7 +249,8 @@ impl DeviceSpec {
 /// Returns the computer that a list of layers begins with, if it is a shared one.
 fn computer_of(list: &Value<'_>) -> Result<Option<String>> {
     let Some(first) = list.elements().into_iter().next() else { return Ok(None) };
-    let Some(used) = first.any_table()?.get("use") else { return Ok(None) };
+    let used = first.any_table()?.get("use").map(|used| used.elements()).unwrap_or_default();
+    let [used] = &used[..] else { return Ok(None) };
     let name = used.string()?;
     Ok(COMPUTERS.iter().any(|(computer, _)| *computer == name).then(|| name.to_owned()))
 }
@@ -452,7 +455,7 @@ impl SpecReader<'_> {
 
     /// Returns the layers of another file, with the changes of the table that uses them.
     fn used(&self, user: &Value<'_>, name: &Value<'_>, own_keys: &[&str]) -> Result<Vec<LayerSpec>> {
-        let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(&error))?;
+        let mut layers = self.merged_layers(name)?;
         let names: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
         let keys: Vec<&str> = names.iter().map(String::as_str).chain(own_keys.iter().copied()).collect();
         let table = user.table(&keys)?;
@@ -464,6 +467,24 @@ impl SpecReader<'_> {
             }
             if !self.partial {
                 layer.complete(&table, &format!("{}.", layer.name))?;
+            }
+        }
+        Ok(layers)
+    }
+
+    /// Returns the layers of the files with these names, where layers of the same name are one.
+    fn merged_layers(&self, names: &Value<'_>) -> Result<Vec<LayerSpec>> {
+        let mut layers: Vec<LayerSpec> = Vec::new();
+        for name in names.elements() {
+            let used = self.file_layers(name.string()?).map_err(|error| name.error_of_named(&error))?;
+            for layer in used {
+                let same = |own: &&mut LayerSpec| own.name == layer.name && own.kind.word == layer.kind.word;
+                match layers.iter_mut().find(same) {
+                    Some(own) => {
+                        layer.settings.list.into_iter().for_each(|setting| own.settings.put(setting))
+                    }
+                    None => layers.push(layer),
+                }
             }
         }
         Ok(layers)

@@ -1,7 +1,10 @@
 //! Device files: accepted ones, and errors with their line.
 
 use kurabe_core::ErrorKind;
-use kurabe_sim::{COMPUTERS, DEVICES, DeviceSpec, FRAGMENTS, Stack, load_device, read_device};
+use kurabe_sim::{
+    CARDS, COMPUTERS, DEVICES, DeviceSpec, EMULATORS, FRAGMENTS, HOSTS, Stack, assembled_source,
+    combinations, device_named, load_device, part_notes, read_device,
+};
 
 const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
 const MEDIUM: &str = "[[layer]]\nkind = \"constant\"\ncapacity = { value = \"1 MiB\", source = \"t\" }\n\
@@ -177,7 +180,7 @@ fn an_error_in_a_fragment_shows_its_line_and_who_uses_it() {
 fn a_device_stands_in_the_computer_that_is_set() {
     let keys = ["read_time", "write_time", "page_time", "wake_time"];
     for (name, source) in COMPUTERS {
-        let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+        let mut spec = device_named("samsung-990-pro").unwrap();
         spec.set("computer", name).unwrap();
         let record = Stack::new(&spec, 1).unwrap().record(&spec);
         let changed: Vec<_> = record.layers[0].parameters.iter().filter(|setting| setting.changed).collect();
@@ -185,7 +188,7 @@ fn a_device_stands_in_the_computer_that_is_set() {
         assert_eq!(changed.iter().map(|setting| setting.key.as_str()).collect::<Vec<_>>(), keys, "{name}");
         assert!(changed.iter().all(|setting| source.contains(&setting.source)), "{name}");
     }
-    let mut spec = kurabe_sim::device_named("samsung-990-pro").unwrap();
+    let mut spec = device_named("samsung-990-pro").unwrap();
     let error = spec.set("computer", "windows-desktp").unwrap_err();
     assert!(error.to_string().contains("windows-desktp"), "{error}");
     assert!(error.remedy_text().unwrap().en.contains("windows-desktop"), "{error:?}");
@@ -214,4 +217,85 @@ fn every_fragment_is_used_and_is_no_device() {
         assert!(DEVICES.iter().any(|(_, source)| source.contains(&uses)), "{name}");
         assert!(DEVICES.iter().all(|(device, _)| device != name), "{name}");
     }
+}
+
+#[test]
+fn an_emulator_a_card_and_a_computer_make_a_device_in_every_combination() {
+    let mut count = 0;
+    for (host, _) in HOSTS {
+        for name in combinations(&format!("all+all+{host}")).unwrap() {
+            let spec = device_named(&name).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            Stack::new(&spec, 1).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            assert_eq!(spec.name, name);
+            let kinds: Vec<&str> = spec.layers.iter().map(|layer| layer.kind.word).collect();
+            assert_eq!(kinds.last(), Some(&"card"), "{name}");
+            assert_eq!(kinds.iter().filter(|kind| **kind == "scsi").count(), 1, "{name}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, EMULATORS.len() * CARDS.len() * HOSTS.len());
+    assert_eq!(combinations("piscsi+sd-class2+falcon").unwrap(), ["piscsi+sd-class2+falcon"]);
+    assert_eq!(combinations("rascsi").unwrap(), ["rascsi"]);
+    assert!(combinations("all+all+falcn").unwrap_err().remedy_text().unwrap().en.contains("`falcon`"));
+}
+
+#[test]
+fn each_part_gives_its_share_of_the_device_and_its_words() {
+    let name = "zuluscsi-rp2040+sd-class2+mac-8100";
+    let spec = device_named(name).unwrap();
+    assert_eq!(spec.title.en, "ZuluSCSI RP2040, SD card of class 2, Power Macintosh 8100 (5 MB/s)");
+    // The bus has a share of the computer's and one of the emulator's, the card one of both.
+    let of = |path: &str| spec.get(path).unwrap_or_else(|| panic!("{path}"));
+    let other = device_named("zuluscsi-rp2040+sd-class10+pc-ultra-scsi").unwrap();
+    for (path, same) in [
+        ("scsi.initiator_in", false),
+        ("scsi.target_in", true),
+        ("card.interface", true),
+        ("card.write", false),
+        ("fat-image.cluster", true),
+    ] {
+        assert_eq!(other.get(path).as_deref() == Some(&*of(path)), same, "{path}");
+    }
+    let parts: Vec<String> = part_notes(name).unwrap().into_iter().map(|(part, _)| part).collect();
+    assert!(parts.contains(&"sd-class2".to_owned()), "{parts:?}");
+    let source = assembled_source(name).unwrap();
+    assert!(read_device("mine.toml", &source).unwrap().is_same_stack(&spec), "{source}");
+    assert_eq!(["rascsi", "sd-class2"].map(assembled_source), [None, None]);
+    let note = spec.note.unwrap().en;
+    assert!(part_notes(name).unwrap().iter().all(|(_, text)| note.contains(&text.en)), "{note}");
+}
+
+#[test]
+fn a_part_alone_and_an_unknown_part_are_refused() {
+    for (name, remedy) in [
+        ("bluescsi-v2", "+"),
+        ("bluescsi-v2+sd-class10", "+"),
+        ("bluescsi-v2+sd-class10+mac-8100+falcon", "+"),
+        ("bluescsi-v3+sd-class10+mac-8100", "`bluescsi-v2`"),
+        ("bluescsi-v2+sd-clas10+mac-8100", "`sd-class10`"),
+        ("bluescsi-v2+sd-class10+mac-810", "`mac-8100`"),
+    ] {
+        let error = device_named(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{name}");
+        assert!(error.remedy_text().unwrap().en.contains(remedy), "{name}: {error:?}");
+    }
+}
+
+#[test]
+fn layers_of_a_list_of_fragments_that_have_the_same_name_become_one_and_the_last_value_counts() {
+    let folder = std::env::temp_dir().join(format!("kurabe-fragments-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let host = |keys: &str| format!("schema = 1\n[[layer]]\nkind = \"host\"\n{keys}");
+    let one = "in_flight = { value = 1, source = \"a\" }\ncopy_depth = { value = 1, source = \"a\" }\n";
+    let two = "copy_depth = { value = 2, source = \"b\" }\n";
+    std::fs::write(folder.join("one.toml"), host(one)).unwrap();
+    std::fs::write(folder.join("two.toml"), host(two)).unwrap();
+    let file = folder.join("device.toml");
+    let device = format!("{HEAD}[[layer]]\nuse = [\"./one.toml\", \"./two.toml\"]\n{MEDIUM}");
+    std::fs::write(&file, device).unwrap();
+    let spec = load_device(file.to_str().unwrap());
+    std::fs::remove_dir_all(&folder).unwrap();
+    let spec = spec.unwrap();
+    assert_eq!(spec.layers.len(), 2);
+    assert_eq!(["host.in_flight", "host.copy_depth"].map(|path| spec.get(path).unwrap()), ["1", "2"]);
 }

@@ -36,6 +36,7 @@ use serde::Serialize;
 /// Name and text of every study, in the order in which they are listed.
 pub const STUDIES: &[(&str, &str)] = library!["studies", ".toml":
     "scsi-emulators",
+    "scsi-emulators-today",
     "raid-card",
     "raid-strip",
     "usb-exfat-apfs",

@@ -27,7 +27,18 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("hard-disks-today", "rewriting", "Seagate Archive ST8000AS0002", "first", 16.0),
     ("hard-disks-today", "rewriting", "the same disk in a box of backups", "later", 22.0),
     ("hard-disks-today", "rewriting", "WD Red EFAX, by the model of the Archive", "later", 25.0),
+    (TODAY, "published", "ZuluSCSI V1.1 on a Power Macintosh 9600, asynchronous", "read", 22.0),
+    (TODAY, "published", "ZuluSCSI V1.1 on a Power Macintosh 9600, asynchronous", "write", 39.0),
+    (TODAY, "published", "ZuluSCSI RP2040, firmware of December 2022", "read", 23.0),
+    (TODAY, "published", "BlueSCSI v2 in a Power Macintosh 7300", "read", 25.0),
+    (TODAY, "published", "BlueSCSI v2 in an Amiga 3000, v2026.04.27", "read", 28.0),
+    (TODAY, "published", "ZuluSCSI Blaster, its manual", "write", 30.0),
+    (TODAY, "macbench", "SCSI2SD V6 (RevF)", "seq_write", 165.0),
+    (TODAY, "macbench", "SCSI2SD V6 (RevF)", "random_write", 1250.0),
 ];
+
+/// The study whose devices are assembled from an emulator, a card and a computer.
+const TODAY: &str = "scsi-emulators-today";
 
 /// Rows that change places with others because of such a miss: part, column, and the row that
 /// moved.
@@ -53,7 +64,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// Returns whether a figure is within the tolerance of its kind.
-fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
+fn is_near(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> bool {
     let percent = cell["error_percent"].as_f64().expect("an error").abs();
     let value = cell["value"].as_f64().expect("a figure");
     let allowed = match (study, column) {
@@ -62,6 +73,8 @@ fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
         }
         // Whole drives in whole computers, with few known figures.
         ("crystaldiskmark", _) => 20.0,
+        // Of many cards and computers, mostly unnamed.
+        (TODAY, _) if part == "published" => 20.0,
         _ if cell["status"] == "calibrated" => 2.0,
         (_, column) if label.starts_with("変換番長PRO") => match column.contains("read") {
             true => 1.0,
@@ -81,7 +94,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
     if cell["value"].is_null() {
         return Some("was not measured".to_owned());
     }
-    if is_near(study, label, column, cell) {
+    if is_near(study, part, label, column, cell) {
         return None;
     }
     let error = &cell["error_percent"];
@@ -101,7 +114,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
 #[test]
 #[ignore = "slow"]
 fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
-    assert_eq!(STUDIES.len(), 9);
+    assert_eq!(STUDIES.len(), 10);
     let (mut faults, mut compared) = (Vec::new(), 0);
     for study in STUDIES.iter() {
         let name = words(&study["study"]);
@@ -121,7 +134,11 @@ fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
                 let label = |key: &str| words(&rows[place(key)]["label"]["en"]);
                 let key = words(&columns[place("column")]["key"]);
                 let is_known = |label: &str| MOVED.contains(&(id, key, label));
-                if !is_known(label("lower")) && !is_known(label("higher")) {
+                // Its rows are of different computers.
+                if (name, id) != (TODAY, "published")
+                    && !is_known(label("lower"))
+                    && !is_known(label("higher"))
+                {
                     faults.push(format!("{name}, {id}, {key}: {} above {}", label("lower"), label("higher")));
                 }
             }
@@ -129,4 +146,22 @@ fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(compared > 120, "only {compared} figures have a published one beside them");
+}
+
+#[test]
+#[ignore = "slow"]
+fn most_figures_of_assembled_devices_that_nothing_was_chosen_for_are_near() {
+    let study = STUDIES.iter().find(|study| study["study"] == TODAY).expect("the study");
+    let part = list(&study["parts"]).iter().find(|part| part["id"] == "published").expect("the part");
+    let cells = list(&part["rows"]).iter().flat_map(|row| list(&row["cells"]));
+    let errors: Vec<f64> = cells
+        .filter(|cell| !cell["published"].is_null() && cell["status"] != "calibrated")
+        .map(|cell| cell["error_percent"].as_f64().expect("an error").abs())
+        .collect();
+    let share = |bar: f64| {
+        let near = errors.iter().filter(|error| **error <= bar).count();
+        near as f64 / errors.len() as f64
+    };
+    assert!(errors.len() > 20, "{errors:?}");
+    assert!(share(20.0) >= 0.7 && share(35.0) >= 0.9, "{errors:?}");
 }

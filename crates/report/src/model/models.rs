@@ -349,8 +349,12 @@ fn standing(spec: &DeviceSpec) -> Vec<Text> {
 fn every_source_of_the_models_is_known_in_japanese() {
     let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
     let mut unknown = std::collections::BTreeSet::new();
-    for (name, _) in kurabe_sim::DEVICES {
-        let spec = kurabe_sim::device_named(name).unwrap();
+    let devices = kurabe_sim::DEVICES.iter().map(|(name, _)| (*name).to_owned());
+    let assembled = kurabe_sim::HOSTS.iter().flat_map(|(host, _)| {
+        kurabe_sim::combinations(&format!("all+all+{host}")).expect("a computer of the library")
+    });
+    for name in devices.chain(assembled) {
+        let spec = kurabe_sim::device_named(&name).unwrap();
         for parameter in spec.all_layers().into_iter().flat_map(parameters) {
             let parts = phrases::untranslated(SOURCES, &parameter.source);
             unknown.extend(parts.into_iter().filter(|part| part.split(' ').filter(is_word).count() > 1));

@@ -63,6 +63,9 @@ fn pipelined_the_slower_side_sets_the_pace() {
 fn synchronously_the_slower_of_both_ends_sets_the_rate() {
     let extra = "transfer=synchronous initiator_synchronous=20_MB/s target_synchronous=5_MB/s";
     assert_eq!(time_ns(extra, RequestKind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
+    let slow_in = format!("{extra} target_out_synchronous=2_MB/s");
+    assert_eq!(time_ns(&slow_in, RequestKind::Read, 1000), PHASES_NS + 2_000_000 + 200_000);
+    assert_eq!(time_ns(&slow_in, RequestKind::Write, 1000), PHASES_NS + 2_000_000 + 500_000);
 }
 
 #[test]

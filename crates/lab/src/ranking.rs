@@ -1,0 +1,110 @@
+//! Models measured in virtual time for a ranking, without stored runs.
+
+use crate::model::load_model;
+use crate::movers::{Mover, in_parallel, movers};
+use crate::what_if::what_if;
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Result, Text};
+use kurabe_sim::{DeviceSpec, combinations, part_notes};
+use kurabe_study::{KnownMiss, known_misses};
+
+/// Profile that has the cells of all uses.
+const PROFILE: &str = "uses";
+
+/// Beginning of the source of a value that no document gives.
+const ASSUMED: &str = "assumed";
+
+/// A model measured for a ranking, with what limits its figures.
+#[derive(Clone, Debug)]
+pub struct RankedModel {
+    /// The run of the profile `uses`.
+    pub run: RunRecord,
+    /// Limits of the model, by the part that has them.
+    pub notes: Vec<(String, Text)>,
+    /// Published figures that the model does not reach.
+    pub known_misses: Vec<KnownMiss>,
+    /// Number of parameters whose value is assumed.
+    pub assumed: usize,
+    /// Number of parameters.
+    pub parameters: usize,
+}
+
+/// Measures the models with these names in virtual time, each combination of parts for a name with `all`.
+///
+/// # Errors
+/// When a model does not exist, or a thread cannot be started.
+pub fn ranked_models(names: &[&str]) -> Result<Vec<RankedModel>> {
+    let names: Vec<Vec<String>> = names.iter().map(|name| combinations(name)).collect::<Result<_>>()?;
+    in_parallel(&names.concat(), |name| ranked_model(name))?.into_iter().collect()
+}
+
+fn ranked_model(name: &str) -> Result<RankedModel> {
+    let spec = load_model(name, &[], &[])?;
+    let (assumed, parameters) = assumed(&spec);
+    Ok(RankedModel {
+        run: what_if(name, profile_named(PROFILE)?, Vec::new())?,
+        notes: part_notes(name)?,
+        known_misses: known_misses(&spec)?,
+        assumed,
+        parameters,
+    })
+}
+
+/// Returns the parameters that move the figures of a model most and whose value is assumed.
+///
+/// # Errors
+/// When the model does not exist, or a thread cannot be started.
+pub fn assumed_movers(name: &str) -> Result<Vec<Mover>> {
+    let spec = load_model(name, &[], &[])?;
+    let is_assumed = |path: &str| {
+        let (layer, key) = path.split_once('.').unwrap_or_default();
+        let layers = spec.all_layers();
+        let mut settings =
+            layers.iter().filter(|spec| spec.name == layer).flat_map(|spec| spec.settings.iter());
+        settings.any(|setting| setting.parameter.key == key && setting.source.starts_with(ASSUMED))
+    };
+    Ok(movers(name, &[])?.into_iter().filter(|mover| is_assumed(&mover.name)).collect())
+}
+
+/// Returns how many of the parameters are assumed, and how many there are.
+fn assumed(spec: &DeviceSpec) -> (usize, usize) {
+    let layers = spec.all_layers();
+    let sources: Vec<&str> = layers
+        .iter()
+        .flat_map(|layer| layer.settings.iter())
+        .map(|setting| setting.source.as_str())
+        .collect();
+    (sources.iter().filter(|source| source.starts_with(ASSUMED)).count(), sources.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{assumed_movers, ranked_models};
+    use kurabe_compare::{Use, recommend};
+
+    #[test]
+    fn every_card_is_measured_with_an_emulator_and_a_slow_card_comes_last() {
+        let models = ranked_models(&["zuluscsi-rp2040+all+mac-8100"]).unwrap();
+        assert_eq!(models.len(), kurabe_sim::CARDS.len());
+        assert!(models.iter().all(|model| model.assumed > 0 && model.assumed < model.parameters));
+        let runs: Vec<_> = models.iter().map(|model| &model.run).collect();
+        let choice = recommend(&runs, &Use::load("retro-computer").unwrap()).unwrap();
+        let last = choice.standings.last().unwrap().run;
+        assert_eq!(runs[last].header.model.as_ref().unwrap().name, "zuluscsi-rp2040+sd-class2+mac-8100");
+        // An assumption of this card decides, and the page says so.
+        assert!(models[last].notes.iter().any(|(part, _)| part == "sd-class2"));
+    }
+
+    #[test]
+    fn what_moves_a_model_most_and_is_assumed_is_named() {
+        let movers = assumed_movers("zuluscsi-rp2040+sd-card-a1+mac-8100").unwrap();
+        assert!(movers.iter().all(|mover| mover.name != "scsi.target_in"), "{movers:?}");
+        assert!(movers.iter().any(|mover| mover.name == "scsi.command"), "{movers:?}");
+    }
+
+    #[test]
+    fn an_unknown_computer_is_refused() {
+        assert!(ranked_models(&["all+all+mac-9999"]).is_err());
+    }
+}

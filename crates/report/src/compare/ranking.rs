@@ -1,0 +1,105 @@
+//! Many models ranked for a use, as a table: which one, by how much, and what its figures rest on.
+
+use super::recommend::answer_for;
+use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
+use crate::words;
+use kurabe_compare::{Recommendation, Standing, Use};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Text, number, text};
+use kurabe_lab::{Mover, RankedModel};
+use std::collections::BTreeMap;
+
+/// Returns the models ranked for the use `asked`. `assumed` are the parameters that move the best one
+/// most and are assumed.
+pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel], assumed: &[Mover]) -> Doc {
+    let (names, computer) = names_of(models);
+    let mut doc = Doc::new();
+    doc.heading(1, asked.title.clone()).aside(asked.reason.clone());
+    doc.push_all(
+        computer.map(|computer| Paragraph::new(text!("computer: {computer}", "コンピューター: {computer}"))),
+    );
+    doc.gap().say(answer_for(choice, &names)).gap().push(ranking(choice, models, &names));
+    doc.say(text!(
+        "speed: over the whole use, the best being 1; assumed: parameters of the model without a source, of all. \
+         Computed in virtual time, nothing was measured",
+        "速さ: 用途全体での値 (最速を 1 とする)。仮定: 出典のないパラメーターの数と全体の数。仮想時間での計算で、実測ではありません"
+    ));
+    doc.say(text!(
+        "not judged: prices, whether a computer accepts the emulator, and how long a card lasts",
+        "判断していないもの: 価格、コンピューターとの相性、カードの寿命"
+    ));
+    let moving = assumed.iter().map(|mover| format!("{} = {}", mover.name, mover.value));
+    let moving = Text::list(moving.map(Text::same));
+    if let (false, Some(best)) = (assumed.is_empty(), choice.standings.first()) {
+        let name = &names[best.run];
+        doc.say(text!(
+            "assumed, and of effect on {name}: {moving}",
+            "{name} で影響の大きい仮定: {moving}";
+            name, moving
+        ));
+    }
+    doc.list(Purpose::Item, notes(models));
+    doc.push_all(misses(models, &names));
+    doc
+}
+
+/// Returns the names of the models without the computer, if it is the same of all, and that computer.
+fn names_of(models: &[RankedModel]) -> (Vec<Text>, Option<String>) {
+    let name =
+        |model: &RankedModel| model.run.header.model.as_ref().map_or("?".to_owned(), |own| own.name.clone());
+    let names: Vec<String> = models.iter().map(name).collect();
+    let parted: Option<Vec<(&str, &str)>> = names.iter().map(|name| name.rsplit_once('+')).collect();
+    match parted {
+        Some(parted) if parted.windows(2).all(|pair| pair[0].1 == pair[1].1) && !parted.is_empty() => {
+            (parted.iter().map(|(device, _)| Text::same(*device)).collect(), Some(parted[0].1.to_owned()))
+        }
+        _ => (names.iter().map(Text::same).collect(), None),
+    }
+}
+
+fn ranking(choice: &Recommendation, models: &[RankedModel], names: &[Text]) -> Table {
+    let best = choice.standings.first().map_or(1.0, |standing| standing.speed);
+    let mut table = Table::of(&choice.standings)
+        .cut(Cut::Wrap, text!("model", "モデル"), |standing: &&Standing| names[standing.run].clone())
+        .right(text!("speed", "速さ"), |standing| format!("{:.2}", standing.speed / best));
+    // These devices have no write cache, so that a flush adds nothing.
+    for part in choice.parts.iter().filter(|part| part.cell.is_some() && !part.sync) {
+        let size = format_bytes(part.block_bytes);
+        let head = Text::join([words::direction(part.direction), size.into()], [" "; 2]);
+        table = table.right(head, |standing| {
+            Entry::figure(
+                Role::Plain,
+                part.rates_bytes_per_s.get(standing.run).map(|rate| number::rate(*rate)),
+            )
+        });
+    }
+    let assumed = |standing: &&Standing| {
+        let model = &models[standing.run];
+        format!("{}/{}", model.assumed, model.parameters)
+    };
+    table.right(text!("assumed", "仮定"), assumed).table()
+}
+
+/// Returns the limits of the parts, each part once.
+fn notes(models: &[RankedModel]) -> Vec<Text> {
+    let notes: BTreeMap<&str, &Text> =
+        models.iter().flat_map(|model| &model.notes).map(|(part, note)| (part.as_str(), note)).collect();
+    notes.into_iter().map(|(part, note)| note.map(|note| format!("{part}: {note}"))).collect()
+}
+
+/// Returns a warning for each model that does not reach a published figure.
+fn misses(models: &[RankedModel], names: &[Text]) -> Vec<Paragraph> {
+    let each = |(model, name): (&RankedModel, &Text)| {
+        let warn = |miss: &kurabe_study::KnownMiss| {
+            let reason = &miss.reason;
+            let words = text!(
+                "Beware: {name} does not reach a published figure: {reason}",
+                "注意: {name} は公表値を再現できません: {reason}";
+                name, reason
+            );
+            Paragraph::new(words).role(Role::Warn)
+        };
+        model.known_misses.iter().map(warn).collect::<Vec<_>>()
+    };
+    models.iter().zip(names).flat_map(each).collect()
+}
