@@ -19,6 +19,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::zfs::ZFS,
     &crate::host::HOST,
     &crate::filesystem::FILESYSTEM,
+    &crate::page_cache::PAGE_CACHE,
     // Buses and links.
     &crate::sata::SATA,
     &crate::port_multiplier::PORT_MULTIPLIER,
@@ -43,5 +44,6 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::ssd::SSD,
     &crate::coarse::COARSE,
     // Anything else.
+    &crate::counterfeit::COUNTERFEIT,
     &crate::constant::CONSTANT,
 ];
