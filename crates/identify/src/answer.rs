@@ -83,11 +83,11 @@ pub enum PropertyAnswer {
     },
     /// The medium does not rotate.
     NoRotation,
-    /// Time of a command, and rate of its bytes.
+    /// Time of a small read, and rate of the bytes of large ones.
     Command {
-        /// Time of a command without its bytes, in ns.
-        command_ns: f64,
-        /// Rate of the bytes.
+        /// Time of a read of a block, in ns.
+        small_read_ns: f64,
+        /// Rate of the bytes of large reads.
         rate_bytes_per_s: f64,
         /// A link class that the device's rates exceed, so its own is faster.
         faster_than: Option<&'static str>,

@@ -1,18 +1,26 @@
 //! The time of a command and of its bytes, and whether several commands can be in flight.
 //!
-//! The model: a read takes the time of a command plus its bytes at a rate. Reads of the same place
-//! come first, because a drive with a memory answers them without its medium; where that does not
-//! fit the model, sequential reads follow. A link is at least as fast as the fastest rate.
+//! The time of a read of 4 KiB is that of a command and few bytes. The difference between larger
+//! reads is that of their bytes, at the rate of what is slowest; between the two, commands and bytes
+//! overlap. Reads of the same place come first, because a drive with a memory answers them without
+//! its medium. Where the differences do not agree, sequential reads follow. A link is at least as
+//! fast as the fastest rate.
 
 use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
-use crate::bench::{Manner, Performed, elapsed_ns, latencies, median, random_place, read};
+use crate::bench::{Manner, Performed, elapsed_ns, latencies, mean, random_place, read};
 use crate::survey::Survey;
 use kurabe_core::Result;
 
-/// Sizes of the reads, in units of 4 KiB.
-const SIZES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Largest mean error of a fit, as a share.
-const LARGEST_ERROR: f64 = 0.05;
+/// Sizes of the reads, in units of 4 KiB. The last three show the rate.
+const SIZES: [u64; 5] = [1, 8, 16, 32, 64];
+/// Places of each size, and reads of each place.
+const PLACES: usize = 12;
+const READS: usize = 3;
+/// Most by which the two differences may disagree, as a share; and for certainty.
+const LARGEST_ERROR: f64 = 0.15;
+const SMALL_ERROR: f64 = 0.08;
+/// Largest error of a time from its scatter, as a share.
+const LARGEST_SCATTER: f64 = 0.05;
 /// Links by the most bytes per second that they carry.
 const LINKS: [(&str, f64); 8] = [
     ("12 Mb/s", 1.5e6),
@@ -25,11 +33,17 @@ const LINKS: [(&str, f64); 8] = [
     ("32 Gb/s", 4e9),
 ];
 
-/// A line through times by size.
-struct CommandFit {
-    command_ns: f64,
+/// A way to read blocks of a size. Returns the time of one,
+/// with the error that its scatter leaves.
+type ReadTime = fn(&mut Survey<'_>, u64) -> Result<(f64, f64)>;
+
+/// What times by size show.
+struct SizeTimes {
+    /// Time of the smallest read.
+    small_ns: f64,
+    /// Time of another byte of a large read.
     byte_ns: f64,
-    /// Root mean square of the relative errors.
+    /// How much the differences disagree.
     error: f64,
 }
 
@@ -40,31 +54,34 @@ pub(crate) fn command(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     }
     let sequential = sequential_rate(survey)?;
     let mut evidence = vec![EvidenceFigure::rate("sequential", sequential)];
-    for (name, pattern) in [
-        ("fit_error_same_place", same_place as fn(&mut Survey<'_>, u64) -> Result<f64>),
-        ("fit_error_sequential", in_sequence),
-    ] {
+    let patterns: [(_, _, ReadTime); 2] = [
+        ("small_reread", "disagreement_of_rereads", same_place),
+        ("small_sequential_read", "disagreement_of_sequential_reads", in_sequence),
+    ];
+    for (small, disagreement, pattern) in patterns {
         let unit_bytes = survey.block_bytes();
-        let mut points = Vec::new();
+        let (mut points, mut scatter) = (Vec::new(), 0.0f64);
         for size in SIZES {
-            let size_bytes = size * unit_bytes;
-            if size_bytes * 16 <= survey.facts.span_bytes {
-                points.push((size_bytes as f64, pattern(survey, size_bytes)?));
-            }
+            let (time_ns, error_ns) = pattern(survey, size * unit_bytes)?;
+            scatter = scatter.max(error_ns / time_ns.max(1.0));
+            points.push(((size * unit_bytes) as f64, time_ns));
         }
-        if std::env::var("KDEBUG").is_ok() { eprintln!("POINTS {name} {:?}", points.iter().map(|p| (p.0 as u64 >> 10, p.1 as u64)).collect::<Vec<_>>()); }
-        let Some(fit) = fit(&points) else { continue };
-        evidence.push(EvidenceFigure::ratio(name, fit.error));
-        if fit.error <= LARGEST_ERROR && fit.byte_ns > 0.0 && fit.command_ns > 0.0 {
-            let rate_bytes_per_s = 1e9 / fit.byte_ns;
-            let fastest = rate_bytes_per_s.min(1e12).max(sequential);
-            let passed = LINKS.iter().rev().find(|(_, most)| sequential > *most);
-            evidence.push(EvidenceFigure::rate("fastest", fastest));
-            let faster_than = passed.map(|(name, _)| *name);
-            let answer =
-                PropertyAnswer::Command { command_ns: fit.command_ns, rate_bytes_per_s, faster_than };
-            return Ok(PropertyFinding::certain(PROPERTY, answer, evidence));
+        let Some(times) = size_times(&points).filter(|_| scatter < LARGEST_SCATTER) else { continue };
+        evidence.push(EvidenceFigure::ns(small, times.small_ns));
+        evidence.push(EvidenceFigure::ratio(disagreement, times.error));
+        if times.error > LARGEST_ERROR {
+            continue;
         }
+        let answer = PropertyAnswer::Command {
+            small_read_ns: times.small_ns,
+            rate_bytes_per_s: 1e9 / times.byte_ns,
+            faster_than: LINKS.iter().rev().find(|(_, most)| sequential > *most).map(|(name, _)| *name),
+        };
+        return Ok(if times.error > SMALL_ERROR {
+            PropertyFinding::likely(PROPERTY, answer, evidence, Settling::Again)
+        } else {
+            PropertyFinding::certain(PROPERTY, answer, evidence)
+        });
     }
     Ok(PropertyFinding::unclear(PROPERTY, evidence, Settling::Again))
 }
@@ -83,15 +100,25 @@ fn sequential_rate(survey: &mut Survey<'_>) -> Result<f64> {
     Ok((count as u64 * piece_bytes) as f64 / elapsed_ns(&rest) * 1e9)
 }
 
-/// Returns the time of a read of the same place again.
-fn same_place(survey: &mut Survey<'_>, size_bytes: u64) -> Result<f64> {
-    let place = random_place(&mut survey.random, survey.facts.span_bytes, size_bytes);
-    let reads = survey.perform(&[read(place, size_bytes); 8], Manner::PLAIN)?;
-    Ok(median(&latencies(&reads[2..])))
+/// Returns the time of a read of the same place again, over several places.
+fn same_place(survey: &mut Survey<'_>, size_bytes: u64) -> Result<(f64, f64)> {
+    let mut times = Vec::new();
+    for _ in 0..PLACES {
+        let place = random_place(&mut survey.random, survey.facts.span_bytes, size_bytes);
+        let reads = survey.perform(&[read(place, size_bytes); READS], Manner::PLAIN)?;
+        times.extend(latencies(&reads[1..]));
+    }
+    Ok(mean_and_error(&times))
+}
+
+fn mean_and_error(times: &[f64]) -> (f64, f64) {
+    let middle = mean(times);
+    let variance = mean(&times.iter().map(|time| (time - middle).powi(2)).collect::<Vec<_>>());
+    (middle, (variance / times.len() as f64).sqrt())
 }
 
 /// Returns the time of a read that continues another one.
-fn in_sequence(survey: &mut Survey<'_>, size_bytes: u64) -> Result<f64> {
+fn in_sequence(survey: &mut Survey<'_>, size_bytes: u64) -> Result<(f64, f64)> {
     const COUNT: u64 = 40;
     const SKIPPED: usize = 8;
     let span_bytes = survey.facts.span_bytes;
@@ -100,29 +127,20 @@ fn in_sequence(survey: &mut Survey<'_>, size_bytes: u64) -> Result<f64> {
     let reads: Vec<_> = (0..most).map(|number| read(first + number * size_bytes, size_bytes)).collect();
     let performed = survey.perform(&reads, Manner::PLAIN)?;
     let counted = &performed[SKIPPED.min(performed.len() - 1)..];
-    Ok(elapsed_ns(counted) / counted.len() as f64)
+    // A disk reads ahead in bursts, so the mean of several reads is what scatters.
+    let groups: Vec<f64> =
+        counted.chunks(8).map(|group| elapsed_ns(group) / group.len() as f64).collect();
+    Ok(mean_and_error(&groups))
 }
 
-/// Fits a line by least squares of the relative errors.
-fn fit(points: &[(f64, f64)]) -> Option<CommandFit> {
-    if points.len() < 4 || points.iter().any(|(_, time)| *time <= 0.0) {
-        return None;
-    }
-    let [mut aa, mut ab, mut bb, mut at, mut bt] = [0.0f64; 5];
-    for (size, time) in points {
-        let (one, bytes) = (1.0 / time, size / time);
-        aa += one * one;
-        ab += one * bytes;
-        bb += bytes * bytes;
-        at += one;
-        bt += bytes;
-    }
-    let determinant = aa * bb - ab * ab;
-    let command_ns = (at * bb - bt * ab) / determinant;
-    let byte_ns = (bt * aa - at * ab) / determinant;
-    let squares = points.iter().map(|(size, time)| ((command_ns + byte_ns * size) / time - 1.0).powi(2));
-    let error = (squares.sum::<f64>() / points.len() as f64).sqrt();
-    error.is_finite().then_some(CommandFit { command_ns, byte_ns, error })
+/// Returns what times by size show, unless they fall.
+fn size_times(points: &[(f64, f64)]) -> Option<SizeTimes> {
+    let [.., (first, first_ns), (second, second_ns), (third, third_ns)] = *points else { return None };
+    let (lower, upper) = ((second_ns - first_ns) / (second - first), (third_ns - second_ns) / (third - second));
+    let byte_ns = (third_ns - first_ns) / (third - first);
+    let error = (lower - upper).abs() / byte_ns;
+    let small_ns = points.first()?.1;
+    (lower > 0.0 && upper > 0.0 && small_ns > 0.0).then_some(SizeTimes { small_ns, byte_ns, error })
 }
 
 /// Judges whether several commands in flight are faster than one.
@@ -169,13 +187,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_fitted_and_a_curve_is_seen() {
-        let line = |size: f64| 50_000.0 + 2.0 * size;
-        let sizes: Vec<f64> = SIZES.iter().map(|size| *size as f64 * 4096.0).collect();
-        let points: Vec<_> = sizes.iter().map(|size| (*size, line(*size))).collect();
-        let fitted = fit(&points).unwrap();
-        assert!((fitted.command_ns - 50_000.0).abs() < 1.0 && (fitted.byte_ns - 2.0).abs() < 1e-6);
-        let curve: Vec<_> = sizes.iter().map(|size| (*size, size.sqrt() * 1000.0)).collect();
-        assert!(fit(&curve).unwrap().error > LARGEST_ERROR);
+    fn the_rate_is_that_of_large_reads_and_a_curve_is_seen() {
+        let sizes = SIZES.map(|size| size as f64 * 4096.0);
+        let overlapped = |size: f64| f64::max(70_000.0 + size, 10_000.0 + 2.0 * size);
+        let times = size_times(&sizes.map(|size| (size, overlapped(size)))).unwrap();
+        assert!((times.byte_ns - 2.0).abs() < 0.01 && times.error < SMALL_ERROR);
+        assert!((times.small_ns - 74_096.0).abs() < 1.0);
+        let curve = size_times(&sizes.map(|size| (size, size.powf(1.7)))).unwrap();
+        assert!(curve.error > LARGEST_ERROR);
     }
 }

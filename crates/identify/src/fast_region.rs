@@ -22,7 +22,14 @@ const FEWEST_PARTS: usize = 8;
 
 pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::FastRegion;
-    let most_bytes = survey.facts.span_bytes.min(survey.limits.long_write_bytes);
+    let real_bytes = match survey.answer(DeviceProperty::Capacity) {
+        Some(PropertyAnswer::FakeCapacity { low_bytes, .. }) => low_bytes,
+        _ => survey.facts.span_bytes,
+    };
+    let most_bytes = real_bytes.min(survey.limits.long_write_bytes);
+    if most_bytes < FEWEST_PARTS as u64 * PIECE_BYTES {
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+    }
     let part_bytes = (most_bytes / PARTS / PIECE_BYTES).max(1) * PIECE_BYTES;
     let rates = rates(survey, part_bytes, most_bytes / part_bytes)?;
     let written_bytes = rates.len() as u64 * part_bytes;

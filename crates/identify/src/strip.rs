@@ -19,11 +19,11 @@ use kurabe_core::Result;
 const SMALLEST_LOG: u32 = 13;
 const LARGEST_LOG: u32 = 22;
 /// Reads across the borders of each size.
-const READS: usize = 96;
+const READS: usize = 112;
 /// A step of the time is real if it exceeds its error by this factor.
-const LEAST_SCORE: f64 = 6.0;
+const LEAST_SCORE: f64 = 5.0;
 /// A step below this score is none.
-const NO_STEP: f64 = 4.0;
+const NO_STEP: f64 = 3.5;
 /// Multiple of every number of drives up to 16.
 const ALL_NUMBERS: u64 = 720_720;
 const MOST_MEMBERS: u64 = 12;

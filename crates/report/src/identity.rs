@@ -50,7 +50,9 @@ pub fn identity_plan_doc(plan: &IdentityPlan) -> Doc {
     let written = format_bytes_decimal(plan.most_written_bytes);
     let time = number::long_time(plan.longest_writing_ns);
     let mut doc = Doc::new();
-    let mut say = |text: Text| doc.push(Paragraph::new(words::sentence(&text)));
+    let mut say = |text: Text| {
+        doc.push(Paragraph::new(words::sentence(&text)));
+    };
     if let Some(bytes) = plan.test_file_bytes {
         let size = kurabe_core::quantity::format_bytes(bytes);
         say(text!(
@@ -139,8 +141,8 @@ fn answer_words(answer: &PropertyAnswer) -> Text {
             }
         }
         PropertyAnswer::NoRotation => text!("solid state: nothing rotates", "回転しない媒体(フラッシュなど)"),
-        PropertyAnswer::Command { command_ns, rate_bytes_per_s, faster_than } => {
-            command_words(command_ns, rate_bytes_per_s, faster_than)
+        PropertyAnswer::Command { small_read_ns, rate_bytes_per_s, faster_than } => {
+            command_words(small_read_ns, rate_bytes_per_s, faster_than)
         }
         PropertyAnswer::SeveralCommands { gain } => {
             let gain = number::ratio(gain);
@@ -159,14 +161,17 @@ fn answer_words(answer: &PropertyAnswer) -> Text {
     }
 }
 
-fn command_words(command_ns: f64, rate_bytes_per_s: f64, faster_than: Option<&str>) -> Text {
-    let (command, rate) = (time(command_ns), number::rate(rate_bytes_per_s));
+fn command_words(small_read_ns: f64, rate_bytes_per_s: f64, faster_than: Option<&str>) -> Text {
+    let (small, rate) = (time(small_read_ns), number::rate(rate_bytes_per_s));
     match faster_than {
         Some(link) => text!(
-            "{command} per command, then {rate}; the link is faster than {link}",
-            "1 コマンド {command}、転送 {rate}。接続は {link} より速い"
+            "{small} for 4 KiB, {rate} for the bytes of large reads; the link is faster than {link}",
+            "4 KiB に {small}、大きな読み出しは {rate}。接続は {link} より速い"
         ),
-        None => text!("{command} per command, then {rate}", "1 コマンド {command}、転送 {rate}"),
+        None => text!(
+            "{small} for 4 KiB, {rate} for the bytes of large reads",
+            "4 KiB に {small}、大きな読み出しは {rate}"
+        ),
     }
 }
 
@@ -262,10 +267,11 @@ fn figure_name(name: &str) -> Text {
         "coherence" => text!("agreement with whole revolutions (1 is perfect)", "回転周期との一致度(1 で完全)"),
         "intervals" => text!("intervals", "区間数"),
         "sequential" => text!("sequential", "シーケンシャル"),
-        "fastest" => text!("fastest", "最速"),
-        "fit_error_same_place" => text!("error of the line through re-reads", "同じ場所の再読み出しの直線誤差"),
-        "fit_error_sequential" => {
-            text!("error of the line through sequential reads", "シーケンシャル読み出しの直線誤差")
+        "small_reread" => text!("4 KiB again", "4 KiB の再読み出し"),
+        "small_sequential_read" => text!("4 KiB in order", "4 KiB の順次読み出し"),
+        "disagreement_of_rereads" => text!("disagreement of larger ones", "大きな再読み出しの不一致"),
+        "disagreement_of_sequential_reads" => {
+            text!("disagreement of larger ones in order", "大きな順次読み出しの不一致")
         }
         "time_at_depth_1" => text!("one read at depth 1", "深さ 1 の読み出し"),
         "gain_at_depth_4" => text!("gain at depth 4", "深さ 4 での倍率"),

@@ -15,7 +15,7 @@ const SEED: u64 = 1;
 
 #[test]
 fn answers_about_a_sample_of_fakes_are_right_or_unclear() {
-    let (table, scores) = scored(SEED, 26);
+    let (table, scores) = scored(SEED, 13, 4 << 30);
     check(&table, &scores, 0.6);
 }
 
@@ -24,7 +24,7 @@ fn answers_about_a_sample_of_fakes_are_right_or_unclear() {
 fn answers_about_many_fakes_are_right_or_unclear() {
     let seed = std::env::var("KURABE_FAKES_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(SEED);
     let count = std::env::var("KURABE_FAKES").ok().and_then(|count| count.parse().ok()).unwrap_or(130);
-    let (table, scores) = scored(seed, count);
+    let (table, scores) = scored(seed, count, 20 << 30);
     #[allow(clippy::print_stdout, reason = "the table is the result")]
     {
         println!("{table}");

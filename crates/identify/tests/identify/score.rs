@@ -7,9 +7,6 @@ use kurabe_identify::{Certainty, DeviceProperty, SurveyLimits};
 use kurabe_sim::ModelTarget;
 use std::fmt::Write;
 
-/// Limits that keep a run short: the largest region of a fake fits.
-const LIMITS: SurveyLimits = SurveyLimits { long_write_bytes: 20 << 30, long_write_ns: u64::MAX };
-
 /// Answers to a property.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Score {
@@ -26,15 +23,16 @@ impl Score {
 }
 
 /// Identifies fakes and returns the table and the score of each property.
-pub fn scored(seed: u64, count: u64) -> (String, Vec<Score>) {
+pub fn scored(seed: u64, count: u64, long_write_bytes: u64) -> (String, Vec<Score>) {
     let mut scores = vec![Score::default(); DeviceProperty::ALL.len()];
+    let limits = SurveyLimits { long_write_bytes, long_write_ns: u64::MAX };
     let mut notes = String::new();
     for number in 0..count {
         let fake = fake(seed, number);
         let truth = Truth::of(&fake.spec);
         let mut model = ModelTarget::new(&fake.spec, 1).unwrap();
         let identity =
-            kurabe_virtual::identify(&mut model, seed ^ number, true, LIMITS, &Stop::default(), &mut |_| {})
+            kurabe_virtual::identify(&mut model, seed ^ number, true, limits, &Stop::default(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", fake.label));
         for (score, finding) in scores.iter_mut().zip(&identity.findings) {
             let names: Vec<&str> = finding.evidence.iter().map(|figure| figure.name).collect();

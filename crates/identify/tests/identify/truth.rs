@@ -126,8 +126,8 @@ impl Truth {
                 self.rotation().is_some_and(|rotation| near(rpm, rotation, 0.005))
             }
             PropertyAnswer::NoRotation => self.rotation().is_none(),
-            PropertyAnswer::Command { command_ns, rate_bytes_per_s, faster_than } => {
-                self.is_predicted(command_ns, rate_bytes_per_s, evidence) && self.exceeds(faster_than)
+            PropertyAnswer::Command { small_read_ns, rate_bytes_per_s, faster_than } => {
+                self.is_predicted(small_read_ns, rate_bytes_per_s, evidence) && self.exceeds(faster_than)
             }
             PropertyAnswer::SeveralCommands { .. } => {
                 self.gain > 1.2 && self.parameter("usb", "protocol") != Some("bot")
@@ -192,25 +192,28 @@ impl Truth {
         self.link().is_none_or(|link| link >= passed)
     }
 
-    /// Returns whether command time and rate predict reads of other sizes within 10 %.
-    fn is_predicted(&self, command_ns: f64, rate: f64, evidence: &[&str]) -> bool {
-        let in_sequence = evidence.contains(&"fit_error_sequential");
-        [48u64 << 10, 160 << 10].into_iter().all(|size| {
+    /// Returns whether the time of a small read, and the difference between two sizes that were not
+    /// measured, are as the answer says.
+    fn is_predicted(&self, small_read_ns: f64, rate: f64, evidence: &[&str]) -> bool {
+        let in_sequence = evidence.contains(&"small_sequential_read");
+        const ALIGNED: u64 = 256 << 10;
+        let time_ns = |size: u64| {
             let mut stack = Stack::new(&self.spec, 11).unwrap();
-            let place = |number: u64| {
-                let first = stack.capacity_bytes() / 3 / size * size;
-                if in_sequence { first + number * size } else { first }
-            };
-            let count = if in_sequence { 40 } else { 8 };
-            let reads: Vec<_> =
-                (0..count).map(|number| Request::new(RequestKind::Read, place(number), size as u32)).collect();
-            let times = perform(&mut stack, &reads, 1);
-            let mut kept = times[times.len() / 4..].to_vec();
-            kept.sort_unstable();
-            let mean = kept.iter().sum::<u64>() as f64 / kept.len() as f64;
-            let time_ns = if in_sequence { mean } else { kept[kept.len() / 2] as f64 };
-            let predicted_ns = command_ns + size as f64 / rate * 1e9;
-            (predicted_ns / time_ns - 1.0).abs() < 0.1
-        })
+            let (mut random, mut times) = (Random::new(5, size), Vec::new());
+            for _ in 0..20 {
+                let first = random.below(stack.capacity_bytes() / 2 / ALIGNED) * ALIGNED;
+                let place = |number: u64| if in_sequence { first + number * size } else { first };
+                let count = if in_sequence { 40 } else { 3 };
+                let reads: Vec<_> = (0..count)
+                    .map(|number| Request::new(RequestKind::Read, place(number), size as u32))
+                    .collect();
+                let skipped = if in_sequence { 8 } else { 1 };
+                times.extend(perform(&mut stack, &reads, 1).split_off(skipped));
+            }
+            times.iter().sum::<u64>() as f64 / times.len() as f64
+        };
+        let near = |value: f64, truth: f64, share: f64| (value / truth - 1.0).abs() <= share;
+        let difference_ns = time_ns(192 << 10) - time_ns(128 << 10);
+        near(small_read_ns, time_ns(4096), 0.1) && near(65_536.0 / rate * 1e9, difference_ns, 0.25)
     }
 }
