@@ -22,11 +22,7 @@ const FEWEST_PARTS: usize = 8;
 
 pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::FastRegion;
-    let real_bytes = match survey.answer(DeviceProperty::Capacity) {
-        Some(PropertyAnswer::FakeCapacity { low_bytes, .. }) => low_bytes,
-        _ => survey.facts.span_bytes,
-    };
-    let most_bytes = real_bytes.min(survey.limits.long_write_bytes);
+    let most_bytes = survey.usable_bytes().min(survey.limits.long_write_bytes);
     if most_bytes < FEWEST_PARTS as u64 * PIECE_BYTES {
         return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
     }

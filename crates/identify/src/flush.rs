@@ -40,7 +40,8 @@ impl FlushTimes {
     fn take(survey: &mut Survey<'_>) -> Result<Self> {
         let block_bytes = survey.block_bytes();
         let writes = |survey: &mut Survey<'_>, count: usize, bytes: u64| -> Vec<Op> {
-            let mut place = || random_place(&mut survey.random, survey.facts.span_bytes, bytes);
+            let span_bytes = survey.usable_bytes();
+            let mut place = || random_place(&mut survey.random, span_bytes, bytes);
             (0..count).map(|_| write(place(), bytes)).collect()
         };
         let middle = |survey: &mut Survey<'_>, ops: &[Op], manner| -> Result<f64> {

@@ -28,7 +28,7 @@ pub(crate) fn shingled(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     if survey.answer(DeviceProperty::Medium) == Some(PropertyAnswer::NoRotation) {
         return Ok(PropertyFinding::certain(PROPERTY, PropertyAnswer::NotShingled, Vec::new()));
     }
-    let span_bytes = survey.facts.span_bytes;
+    let span_bytes = survey.usable_bytes();
     let span_pieces = span_bytes / PIECE_BYTES;
     let (range, others) = (MOST_PIECES.min(span_pieces / 16), MOST_OTHERS.min(span_pieces / 8));
     if !survey.rotates() || range < FEWEST_PIECES {

@@ -69,9 +69,25 @@ impl Survey<'_> {
         self.findings.iter().find(|finding| finding.property == property)?.answer
     }
 
+    /// Returns the bytes that hold data, as far as an earlier probe has shown.
+    pub(crate) fn usable_bytes(&self) -> u64 {
+        match self.answer(DeviceProperty::Capacity) {
+            Some(PropertyAnswer::FakeCapacity { low_bytes, .. }) => low_bytes.max(self.block_bytes()),
+            _ => self.facts.span_bytes,
+        }
+    }
+
     /// Returns whether the medium rotates.
     pub(crate) fn rotates(&self) -> bool {
         matches!(self.answer(DeviceProperty::Medium), Some(PropertyAnswer::Rotates { .. }))
+    }
+
+    /// Returns the time of a revolution; it is endless if nothing rotates.
+    pub(crate) fn turn_ns(&self) -> f64 {
+        match self.answer(DeviceProperty::Medium) {
+            Some(PropertyAnswer::Rotates { rpm, .. }) => 60e9 / rpm,
+            _ => f64::INFINITY,
+        }
     }
 
     /// Returns whether reads, or repeated ones, do not reach the device.

@@ -18,8 +18,10 @@ use kurabe_engine::{BenchRules, on_target};
 use kurabe_explain::PROBE;
 use kurabe_identify::{DeviceProperty, Identity, SurveyLimits};
 
-/// Size of the test file in a directory.
-const FILE_BYTES: u64 = 1 << 30;
+/// Largest test file in a directory.
+const MOST_FILE_BYTES: u64 = 1 << 30;
+/// Smallest one that shows anything.
+const LEAST_FILE_BYTES: u64 = 32 << 20;
 /// Most bytes of the probes that write, without the long write.
 const MARKED_BYTES: u64 = 2 << 30;
 /// Time of the probes that write, without the long write, on a slow device.
@@ -32,6 +34,8 @@ pub struct IdentityRequest {
     pub run: RunRequest,
     /// Whether probes may write. A model is always written.
     pub writes: bool,
+    /// Size of the test file in a directory, if it is not the largest.
+    pub file_bytes: Option<u64>,
 }
 
 /// What an identification does to its target.
@@ -87,7 +91,15 @@ impl IdentityRequest {
                 )));
         }
         let mut profile = profile_named(PROBE)?;
-        profile.rules.size_bytes = FILE_BYTES;
+        let file_bytes = self.file_bytes.unwrap_or(MOST_FILE_BYTES).min(MOST_FILE_BYTES);
+        profile.rules.size_bytes = file_bytes / 4096 * 4096;
+        if profile.rules.size_bytes < LEAST_FILE_BYTES {
+            let what = text!(
+                "the test file needs {LEAST_FILE_BYTES} B or more",
+                "テストファイルには {LEAST_FILE_BYTES} B 以上が必要です"
+            );
+            return Err(ErrorKind::Usage.error(what));
+        }
         let run = RunRequest {
             procedure: Procedure::Given(Box::new(profile)),
             overrides: Overrides::default(),

@@ -1,7 +1,7 @@
 //! Arguments of `kurabe what`.
 
 use super::paths::TargetPath;
-use super::shared::WritingArgs;
+use super::shared::{WritingArgs, bytes};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
@@ -20,6 +20,8 @@ pub struct WhatArgs {
     pub without: Vec<String>,
     #[command(flatten)]
     pub writing: WritingArgs,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file in a directory, at most 1 GiB [default: 1 GiB]", "ディレクトリに作るテストファイルのサイズ(最大 1 GiB) [既定: 1 GiB]"))]
+    pub size: Option<u64>,
     #[arg(long, help = t("Show what would be written; examine nothing", "書き込む量を示すだけで、調べない"))]
     pub dry_run: bool,
 }
@@ -37,6 +39,6 @@ impl WhatArgs {
             writing: self.writing.writing(),
             ..RunRequest::default()
         };
-        Ok(IdentityRequest { run, writes: self.write })
+        Ok(IdentityRequest { run, writes: self.write, file_bytes: self.size })
     }
 }
