@@ -32,6 +32,7 @@ mod ui;
 mod vary;
 mod versus;
 mod vm;
+mod what;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
@@ -48,6 +49,7 @@ pub use sweep::SweepArgs;
 pub use ui::UiArgs;
 pub use versus::VersusArgs;
 pub use vm::VmArgs;
+pub use what::WhatArgs;
 
 use crate::lang::below;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -115,6 +117,8 @@ pub enum Command {
     Show(ShowArgs),
     #[command(about = help("command.why"))]
     Why(WhyArgs),
+    #[command(about = help("command.what"))]
+    What(WhatArgs),
     #[command(about = help("command.compare"))]
     Compare(CompareArgs),
     #[command(about = help("command.versus"))]

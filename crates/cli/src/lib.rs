@@ -34,6 +34,7 @@ mod study;
 mod ui;
 mod versus;
 mod vm;
+mod what;
 mod wrong_words;
 
 use args::help_words;
@@ -147,6 +148,7 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global, command_line),
+        Command::What(args) => what::what(args, global, command_line),
         Command::Compare(args) => compare::compare(args, global),
         Command::Versus(args) => versus::versus(args, global, command_line),
         Command::Fit(args) => fit::fit(args, global, command_line),

@@ -26,6 +26,11 @@ pub trait Model {
     /// Lets the model idle for a time. Background work continues.
     fn idle(&mut self, length_ns: u64);
 
+    /// Returns the place that keeps the data of an address, or `None` if they are lost.
+    fn kept_at(&self, offset_bytes: u64) -> Option<u64> {
+        Some(offset_bytes)
+    }
+
     /// Returns how its host copies files.
     fn copy_habits(&self) -> CopyHabits;
 

@@ -1,5 +1,6 @@
 //! The driver and the real devices: from a workload to measured repetitions, on files and block devices.
 
+mod by_hand;
 mod clock;
 mod context;
 mod disturbance;
@@ -19,6 +20,7 @@ mod task;
 mod turns;
 mod verify;
 
+pub use by_hand::{BenchRules, ModelBench, on_target};
 pub use clock::{measure_clock, monotonic_ns, wake_time_ns};
 pub use drive::buffer::Pages;
 pub use drive::device_idle::driver_cost_ns;

@@ -38,8 +38,8 @@ pub struct Modelled<'a, M> {
 
 /// Returns whether the model includes the page cache of a computer, so that requests of any length are
 /// possible.
-fn has_page_cache(model: &impl Model) -> bool {
-    model.record().layers.iter().any(|layer| layer.kind == "page_cache")
+fn has_file_pages(model: &impl Model) -> bool {
+    model.record().layers.iter().any(|layer| layer.kind == "journal")
 }
 
 /// Returns the record of a modelled target. Its span is the size that the profile requires,
@@ -48,7 +48,7 @@ pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> Target
     let there_bytes = model.span_bytes();
     let rules = &profile.rules;
     let span_bytes = if rules.whole_device { there_bytes } else { rules.size_bytes.min(there_bytes) };
-    let direct = !has_page_cache(model);
+    let direct = !has_file_pages(model);
     TargetRecord {
         given: format!("model:{name}"),
         path: format!("model:{name}"),
@@ -111,7 +111,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             self.pause(context, profile.rules.interval_ns)?;
         }
         let has_io = tasks.iter().any(|task| matches!(task.work, Work::Io(_)));
-        if profile.rules.direct || !has_io || has_page_cache(self.model) {
+        if profile.rules.direct || !has_io || has_file_pages(self.model) {
             return Ok(());
         }
         let text = text!(

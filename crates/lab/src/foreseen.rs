@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Foreseen {
     /// Minimum measuring time, if the cells are limited by time.
     pub planned_ns: Option<u64>,
+    /// Bytes that offsets cover.
+    pub span_bytes: u64,
     /// Size of the test file that is written first, if any.
     pub test_file_bytes: Option<u64>,
     /// Number of cells that write.
@@ -77,6 +79,7 @@ impl Extent {
         let tasks = plan.profile.tasks(self.span_bytes);
         Foreseen {
             planned_ns: planned_time_ns(&plan.profile, &tasks),
+            span_bytes: self.span_bytes,
             test_file_bytes: self.test_file.then_some(self.span_bytes),
             writing_cells: tasks.iter().filter(|task| task.writes()).count(),
             writable: self.writable,

@@ -69,7 +69,7 @@ impl Prepared {
                 refuse_what_real_targets_have(&request)?;
                 let mut spec = load_device(name)?;
                 if let Some(stores_times) = stores_times(&plan.profile) {
-                    spec.put_under_page_cache(stores_times, plan.profile.rules.new_pages)?;
+                    spec.put_under_journal(stores_times, plan.profile.rules.new_pages)?;
                 }
                 let spec = change_model(spec, &request.sets, &request.without)?;
                 let model = ModelTarget::new(&spec, plan.profile.rules.seed)?;

@@ -11,6 +11,7 @@
 
 mod compare;
 mod doc;
+mod identity;
 mod live;
 mod machine;
 mod model;
@@ -23,6 +24,7 @@ mod words;
 pub use compare::*;
 pub use doc::layout::display_width;
 pub use doc::{Doc, Style};
+pub use identity::{identity_doc, identity_plan_doc, property_words};
 pub use live::*;
 pub use machine::*;
 pub use model::*;

@@ -10,6 +10,7 @@ use kurabe_core::event::Event;
 use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
+use kurabe_identify::Identity;
 use kurabe_lab::{CutTrial, ImageReport, ModelSide};
 use kurabe_price::{Bill, BudgetLine, Changes};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
@@ -126,6 +127,14 @@ pub enum ScriptLine<'a> {
         answer: Text,
         /// The verdict on each limit.
         fit: &'a Fit,
+    },
+    /// What a device is.
+    Identity {
+        /// The target as the user named it.
+        target: &'a str,
+        /// The answers.
+        #[serde(flatten)]
+        identity: &'a Identity,
     },
     /// Comparison of a run with published figures.
     Beside {

@@ -17,9 +17,10 @@ use crate::layer::LayerKind;
 pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
     &crate::zfs::ZFS,
-    &crate::page_cache::PAGE_CACHE,
+    &crate::journal::JOURNAL,
     &crate::host::HOST,
     &crate::filesystem::FILESYSTEM,
+    &crate::page_cache::PAGE_CACHE,
     // Buses and links.
     &crate::sata::SATA,
     &crate::port_multiplier::PORT_MULTIPLIER,
@@ -44,5 +45,6 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::ssd::SSD,
     &crate::coarse::COARSE,
     // Anything else.
+    &crate::counterfeit::COUNTERFEIT,
     &crate::constant::CONSTANT,
 ];

@@ -99,6 +99,11 @@ pub trait Layer: CloneLayer + Send {
         below
     }
 
+    /// Returns the address below that keeps the data of an address, or `None` if its data are lost.
+    fn kept_at(&self, offset_bytes: u64) -> Option<u64> {
+        Some(offset_bytes)
+    }
+
     /// Performs an external intervention.
     ///
     /// # Errors

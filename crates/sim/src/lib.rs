@@ -12,12 +12,14 @@ mod build;
 mod card;
 mod coarse;
 mod constant;
+mod counterfeit;
 mod disk;
 mod fat_image;
 mod filesystem;
 #[cfg(test)]
 mod fixture;
 mod host;
+mod journal;
 mod kinds;
 mod layer;
 mod library;

@@ -21,7 +21,7 @@ use kurabe_core::{Error, ErrorKind, Result, library, mention::MODELS, nearest, n
 pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments", ".toml":
     "adaptec-asynchronous",
     "adaptec-synchronous",
-    "page-cache",
+    "journal",
     "power-macintosh-8100",
     "windows-xp-2009",
     "zfs-mirror",

@@ -70,6 +70,10 @@ impl Model for ModelTarget {
         self.stack.advance(self.stack.now_ns().saturating_add(length_ns));
     }
 
+    fn kept_at(&self, offset_bytes: u64) -> Option<u64> {
+        self.stack.kept_at(offset_bytes)
+    }
+
     fn copy_habits(&self) -> CopyHabits {
         self.stack.copy_habits().unwrap_or(PLAIN_COPY)
     }

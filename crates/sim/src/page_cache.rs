@@ -1,343 +1,168 @@
-//! The page cache of a computer and the journal of its file system, as far as they determine the requests
-//! that a device receives when a program writes to a file and flushes it.
+//! The memory of a computer or a hypervisor in front of the storage below.
 //!
-//! The model (ext4 with `data=ordered`: `ext4_sync_file`, `jbd2_journal_commit_transaction`): a write is done
-//! when its bytes are in memory. A flush writes the pages that hold them. If the file system has to store
-//! something about the file as well, it then writes its journal, flushes the device, and writes a commit
-//! block that is on the medium when it completes (FUA). Otherwise it only flushes the device. A file system
-//! stores the times of a file, which change once per tick of the clock (fsync), and pages that the file has
-//! not had before (fsync and fdatasync). A write with FUA (`O_SYNC`, `O_DSYNC`) is a write and such a flush.
-//! Flushes that arrive while another one is in progress are served together by the next one.
+//! The model: a read whose pages are all in memory takes a fixed time plus the time to copy its
+//! bytes, one request at a time. All other requests go down, and their pages are in memory
+//! afterwards. The page that was used least recently makes room. Writes go through. A warm cache
+//! has the first pages of the storage from the beginning, and keeps them.
 //!
-//! Not modelled: reads from memory other than of written pages, writing back without a flush, and the threads
-//! of the kernel.
+//! Not modelled: reading ahead, and writes that wait in memory.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Layer, LayerKind};
-use crate::ranges::{AtRisk, Ranges};
+use crate::settings::{Live, Setting};
+use crate::timeline::{Timeline, transfer_ns};
 use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
-use kurabe_core::{Result, Text, text};
-use std::ops::Range;
+use kurabe_core::Result;
+use std::collections::BTreeMap;
 
-/// Page cache and journal: `page_cache` in device files.
+/// Memory in front of storage: `page-cache` in device files.
 pub const PAGE_CACHE: LayerKind =
-    LayerKind::new(page!("page_cache"), "page_cache", Below::One, PARAMETERS, build).of_host();
+    LayerKind::new(page!("page-cache"), "page-cache", Below::One, PARAMETERS, build);
 
-/// Size of a page and of a block of the file system.
 const PAGE_BYTES: u64 = 4096;
-/// Longest request when pages are written, the usual limit of Linux for files in order.
-const LONGEST_BYTES: u64 = 1 << 20;
-/// Blocks that a commit writes before its commit block: a list of blocks and the one with the file's inode.
-const COMMIT_BLOCKS: u64 = 2;
 
 parameters! {
-    struct Values, PARAMETERS from "page_cache" {
-        "file_system" file_system_bytes: SOME_SIZE, usual("1 GiB", "assumed: a larger one has its journal farther from the file");
-        "journal" journal_bytes: SOME_SIZE,
-            usual("64 MiB", "e2fsprogs lib/ext2fs/mkjournal.c: 16,384 blocks for file systems of 2 to 16 GiB");
-        "commits_times" commits_times: Flag, usual("true", "fs/ext4/fsync.c: fsync stores the times of a file, fdatasync does not");
-        "commits_pages" commits_pages: Flag, usual("false", "assumed: all pages of the file were written before");
-        "tick" tick_ns: Time, usual("4 ms", "CONFIG_HZ=250 of Debian and Ubuntu: file times change once per tick");
+    struct Values, PARAMETERS from "page-cache" {
+        "size" size_bytes: SOME_SIZE, needed;
+        "access" access_ns: Time, needed.live();
+        "rate" rate_bytes_per_s: Rate, needed.live();
+        "warm" warm: Flag, usual("false", "assumed: nothing was read before");
     }
 }
 
 words! {
-    struct Words from "page_cache" {
+    struct Words from "page-cache" {
+        waiting: line("waiting");
         memory: cause("memory");
-        shared: line("shared-flush");
-        pages: counter("pages");
-        commits: counter("commits");
+        hits: counter("hits");
     }
 }
 
-fn build(builder: &mut Builder<'_>) -> Result<Built> {
-    let values = Values::new(builder);
-    let capacity_bytes = builder.below_bytes();
-    // mkjournal.c begins to look for free blocks in the middle of the file system.
-    let middle = values.file_system_bytes.min(capacity_bytes) / 2 / PAGE_BYTES * PAGE_BYTES;
-    let journal_bytes = values.journal_bytes.min(middle / 2) / PAGE_BYTES * PAGE_BYTES;
-    let layer = PageCache {
-        below: builder.only_below(),
-        journal: middle..middle + journal_bytes.max(PAGE_BYTES * (COMMIT_BLOCKS + 1)),
-        journal_next: middle,
-        words: Words::new(builder),
-        values,
-        ..PageCache::default()
-    };
-    if layer.journal.end > capacity_bytes {
-        let what =
-            text!("the device is too small for a journal", "ジャーナルを置くにはデバイスが小さすぎます");
-        return Err(builder.error("journal", &what));
-    }
-    Ok(Built::new(layer, capacity_bytes))
-}
-
-/// Stage of a flush in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Pages are being written.
-    Pages,
-    /// Blocks of the journal are being written.
-    Journal,
-    /// The device flushes before the commit block.
-    Barrier,
-    /// The last request: the commit block, or the flush of a file system that has nothing to store.
-    Last,
-}
-
-/// A flush in progress.
-#[derive(Clone, Debug)]
-struct Round {
-    /// The request whose children go to the device.
-    leader: JobId,
-    /// Other requests that this flush serves.
-    riders: Vec<JobId>,
-    stage: Stage,
-    /// Requests of this stage that have not returned.
-    open: u64,
-    commits: bool,
-}
-
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct PageCache {
     below: LayerId,
-    journal: Range<u64>,
-    journal_next: u64,
-    /// Pages in memory that are not on the device yet.
-    dirty: Ranges,
-    /// The same of the flush in progress.
-    in_writing: Ranges,
-    /// Number of the last page that the file system knows, so that a write of it is not new.
-    known_page: Option<u64>,
-    has_new_pages: bool,
-    /// Tick of the last change of the file's times, and of the one that is stored.
-    time_tick: Option<u64>,
-    stored_tick: Option<u64>,
-    waiting: Vec<JobId>,
-    round: Option<Round>,
+    processor: Timeline,
+    /// Time of the last use by page, in requests.
+    used: BTreeMap<u64, u64>,
+    /// Pages in order of use.
+    order: BTreeMap<u64, u64>,
+    uses: u64,
     values: Values,
     words: Words,
 }
 
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
+    let layer = PageCache {
+        below: builder.only_below(),
+        processor: Timeline::default(),
+        used: BTreeMap::new(),
+        order: BTreeMap::new(),
+        uses: 0,
+        values: Values::new(builder),
+        words: Words::new(builder),
+    };
+    Ok(Built::new(layer, builder.below_bytes()))
+}
+
+/// Returns the pages of a request.
+fn pages(request: &Request) -> std::ops::Range<u64> {
+    request.offset_bytes / PAGE_BYTES..request.end_bytes().div_ceil(PAGE_BYTES)
+}
+
 impl PageCache {
-    fn write(&mut self, job: JobId, world: &mut World) {
-        let request = world.request(job);
-        let first = request.offset_bytes / PAGE_BYTES;
-        let end = request.end_bytes().div_ceil(PAGE_BYTES);
-        self.dirty.add(first * PAGE_BYTES, end * PAGE_BYTES, request.number);
-        self.has_new_pages |= self.known_page != Some(first) || end - first > 1;
-        self.known_page = end.checked_sub(1);
-        self.time_tick = Some(world.now_ns() / self.values.tick_ns.max(1));
-        if request.fua {
-            self.wait_for_flush(job, world);
-        } else {
-            world.charge(job, self.words.memory, world.now_ns());
-            world.finish(job);
-        }
+    fn capacity_pages(&self) -> u64 {
+        self.values.size_bytes.div_ceil(PAGE_BYTES)
     }
 
-    fn wait_for_flush(&mut self, job: JobId, world: &mut World) {
-        self.waiting.push(job);
-        self.begin(world);
+    fn has(&self, page: u64) -> bool {
+        self.used.contains_key(&page) || self.is_kept(page)
     }
 
-    /// Begins a flush for all requests that wait, unless one is in progress.
-    fn begin(&mut self, world: &mut World) {
-        if self.round.is_some() || self.waiting.is_empty() {
+    /// Returns whether a page has been in memory from the beginning.
+    fn is_kept(&self, page: u64) -> bool {
+        self.values.warm && page < self.capacity_pages()
+    }
+
+    fn touch(&mut self, page: u64) {
+        if self.is_kept(page) {
             return;
         }
-        let mut riders = std::mem::take(&mut self.waiting);
-        riders.iter().for_each(|rider| world.charge(*rider, self.words.shared, world.now_ns()));
-        let leader = riders.remove(0);
-        let stores_times = self.values.commits_times && self.time_tick != self.stored_tick;
-        let commits = stores_times || (self.values.commits_pages && self.has_new_pages);
-        self.has_new_pages = false;
-        self.in_writing = std::mem::take(&mut self.dirty);
-        self.round = Some(Round { leader, riders, stage: Stage::Pages, open: 0, commits });
-        let mut at = 0;
-        while let Some((from, to)) =
-            self.in_writing.stretch(at, LONGEST_BYTES).filter(|(from, _)| *from >= at)
-        {
-            self.send(Request::new(RequestKind::Write, from, (to - from) as u32), world);
-            world.count(self.words.pages, (to - from) / PAGE_BYTES);
-            at = to;
+        self.uses += 1;
+        if let Some(before) = self.used.insert(page, self.uses) {
+            self.order.remove(&before);
         }
-        self.go_on(world);
-    }
-
-    fn send(&mut self, request: Request, world: &mut World) {
-        if let Some(round) = &mut self.round {
-            round.open += 1;
-            world.send(round.leader, self.below, request, 0);
+        self.order.insert(self.uses, page);
+        while self.used.len() as u64 > self.capacity_pages() {
+            let Some((_, oldest)) = self.order.pop_first() else { return };
+            self.used.remove(&oldest);
         }
-    }
-
-    /// Goes on to the next stage if no request of this one is open.
-    fn go_on(&mut self, world: &mut World) {
-        let Some(round) = self.round.as_mut().filter(|round| round.open == 0) else { return };
-        let flush = Request::new(RequestKind::Flush, 0, 0);
-        // The device has the pages now.
-        self.in_writing.clear();
-        match (round.stage, round.commits) {
-            (Stage::Pages, true) => {
-                round.stage = Stage::Journal;
-                self.stored_tick = self.time_tick;
-                world.count(self.words.commits, 1);
-                let blocks = self.journal_blocks(COMMIT_BLOCKS);
-                self.send(blocks, world);
-            }
-            (Stage::Journal, _) => {
-                round.stage = Stage::Barrier;
-                self.send(flush, world);
-            }
-            (Stage::Barrier, _) => {
-                round.stage = Stage::Last;
-                let block = self.journal_blocks(1);
-                self.send(Request { fua: true, ..block }, world);
-            }
-            (Stage::Pages, false) => {
-                round.stage = Stage::Last;
-                self.send(flush, world);
-            }
-            (Stage::Last, _) => self.end(world),
-        }
-    }
-
-    /// Returns a write of the next blocks of the journal, which begins again at its end.
-    fn journal_blocks(&mut self, count: u64) -> Request {
-        let length_bytes = count * PAGE_BYTES;
-        if self.journal_next + length_bytes > self.journal.end {
-            self.journal_next = self.journal.start;
-        }
-        let request = Request::new(RequestKind::Write, self.journal_next, length_bytes as u32);
-        self.journal_next += length_bytes;
-        request
-    }
-
-    fn end(&mut self, world: &mut World) {
-        let Some(round) = self.round.take() else { return };
-        world.finish(round.leader);
-        for rider in round.riders {
-            world.charge(rider, self.words.shared, world.now_ns());
-            world.finish(rider);
-        }
-        self.begin(world);
-    }
-
-    /// Returns whether all bytes of a read are in memory because they were written.
-    fn is_in_memory(&self, request: &Request) -> bool {
-        [&self.dirty, &self.in_writing]
-            .iter()
-            .any(|pages| pages.cover(request.offset_bytes, request.end_bytes()))
     }
 }
 
 impl Layer for PageCache {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        match request.kind {
-            RequestKind::Write => self.write(job, world),
-            RequestKind::Flush => self.wait_for_flush(job, world),
-            RequestKind::Read if self.is_in_memory(&request) => {
-                world.charge(job, self.words.memory, world.now_ns());
-                world.finish(job);
-            }
-            RequestKind::Read | RequestKind::Trim | RequestKind::WriteZeroes => {
-                world.send(job, self.below, request, 0);
-            }
+        if request.kind != RequestKind::Read || !pages(&request).all(|page| self.has(page)) {
+            return world.send(job, self.below, request, 0);
         }
+        pages(&request).for_each(|page| self.touch(page));
+        let copy_ns = transfer_ns(u64::from(request.length_bytes), self.values.rate_bytes_per_s);
+        let (start_ns, end_ns) = self.processor.take(world.now_ns(), self.values.access_ns + copy_ns);
+        world.charge(job, self.words.waiting, start_ns);
+        world.charge(job, self.words.memory, end_ns);
+        world.count(self.words.hits, 1);
+        world.finish_at(end_ns, job);
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        let Some(parent) = child.parent else { return };
-        let Some(round) = self.round.as_mut().filter(|round| round.leader == parent) else {
-            world.finish(parent);
-            return;
-        };
-        round.open -= 1;
-        if let Some(error) = child.error {
-            round.riders.iter().for_each(|rider| world.note_error(*rider, error));
-            round.commits = false;
-            round.stage = Stage::Last;
+        if matches!(child.request.kind, RequestKind::Read | RequestKind::Write) && child.error.is_none() {
+            pages(&child.request).for_each(|page| self.touch(page));
         }
-        self.go_on(world);
+        if let Some(job) = child.parent {
+            world.finish(job);
+        }
     }
 
-    fn at_risk(&self, _now_ns: u64) -> AtRisk {
-        let mut lost = self.dirty.clone();
-        lost.extend(self.in_writing.iter());
-        AtRisk::all(lost, false)
-    }
-
-    fn waits_for(&self) -> Option<Text> {
-        self.round.is_some().then(|| text!("the device to end a flush", "デバイスがフラッシュを終えるの"))
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{account, count, device, request, run};
+    use crate::fixture::{account, count, device, request, run_apart, spent_ns};
     use crate::stack::Stack;
-    use crate::world::{Request, RequestKind};
+    use crate::world::RequestKind;
 
-    const MEDIUM: &str = "constant capacity=1_GiB access=1_ms rate=1_TB/s parallel=64";
-    const FLUSH: Request = Request::new(RequestKind::Flush, 0, 0);
+    const BELOW: &str = "constant capacity=64_MiB access=1_ms rate=1_TB/s";
 
-    /// Returns the times in ms at which requests end that are sent one after the other, and the commits.
-    fn run_all(page_cache: &str, requests: &[Request]) -> (Vec<u64>, u64) {
-        let mut stack = Stack::new(&device(&[page_cache, MEDIUM]), 1).unwrap();
-        let ends_ns = run(&mut stack, requests, 1);
+    #[test]
+    fn what_was_read_is_in_memory_until_others_need_the_room() {
+        let spec = device(&["page-cache size=1_MiB access=1_us rate=4.096_GB/s", BELOW]);
+        let mut stack = Stack::new(&spec, 1).unwrap();
+        let read = |place: u64| request(RequestKind::Read, place * 4096, 4096);
+        let twice = run_apart(&mut stack, &[read(0), read(0)]);
+        assert!(twice[0] > 1_000_000 && twice[1] == 2_000, "{twice:?}");
+        let others: Vec<_> = (1..=256).map(read).collect();
+        run_apart(&mut stack, &others);
+        assert!(run_apart(&mut stack, &[read(0)])[0] > 1_000_000, "it was used least recently");
         let account = account(&mut stack);
-        (ends_ns.into_iter().map(|end_ns| end_ns / 1_000_000).collect(), count(&account, "commits"))
-    }
-
-    fn write(offset_bytes: u64, length_bytes: u32) -> Request {
-        request(RequestKind::Write, offset_bytes, length_bytes)
+        assert_eq!((count(&account, "hits"), spent_ns(&account, "memory")), (1, 2_000));
     }
 
     #[test]
-    fn a_flush_has_the_time_of_the_pages_and_of_the_commit() {
-        // The page, the journal, the flush and the commit block take 1 ms each on this medium.
-        assert_eq!(run_all("page_cache", &[write(0, 4096), FLUSH]), (vec![0, 4], 1));
-        assert_eq!(run_all("page_cache commits_times=false", &[write(0, 4096), FLUSH]), (vec![0, 2], 0));
-        // Pages far from each other are written concurrently.
-        let two = [write(0, 4096), write(1 << 20, 4096), FLUSH];
-        assert_eq!(run_all("page_cache commits_times=false", &two), (vec![0, 0, 2], 0));
-    }
-
-    #[test]
-    fn times_are_stored_once_per_tick() {
-        let requests = [write(0, 4096), FLUSH].repeat(4);
-        // The first one commits, the others within the same tick do not.
-        assert_eq!(run_all("page_cache tick=10_ms", &requests), (vec![0, 4, 4, 6, 6, 8, 8, 10], 1));
-        assert_eq!(run_all("page_cache tick=1_ms", &requests).1, 4);
-    }
-
-    #[test]
-    fn only_pages_that_are_new_to_the_file_are_stored_after_fdatasync() {
-        let log =
-            |count: u64| (0..count).flat_map(|index| [write(index * 1024, 1024), FLUSH]).collect::<Vec<_>>();
-        let (_, commits) = run_all("page_cache commits_times=false commits_pages=true", &log(12));
-        assert_eq!(commits, 3, "12 records of 1 KiB are in three pages");
-    }
-
-    #[test]
-    fn a_write_with_fua_flushes_and_a_written_page_is_read_from_memory() {
-        let synchronous = Request { fua: true, ..write(0, 4096) };
-        let read = |offset_bytes| request(RequestKind::Read, offset_bytes, 4096);
-        assert_eq!(run_all("page_cache", &[synchronous]), (vec![4], 1));
-        assert_eq!(run_all("page_cache", &[write(0, 4096), read(0), read(8192)]), (vec![0, 0, 1], 0));
-    }
-
-    #[test]
-    fn pages_in_memory_are_lost_by_a_power_cut_until_they_are_flushed() {
-        let mut stack = Stack::new(&device(&["page_cache", MEDIUM]), 1).unwrap();
-        run(&mut stack, &[write(0, 4096)], 1);
-        let volatile: Vec<_> =
-            stack.volatile().into_iter().map(|(layer, sums)| (layer, sums.lost_bytes)).collect();
-        assert_eq!(volatile, [("page_cache", 4096)]);
-        run(&mut stack, &[FLUSH], 1);
-        assert!(stack.volatile().is_empty());
+    fn a_warm_cache_has_the_beginning_and_a_write_goes_through() {
+        let spec = device(&["page-cache size=1_MiB access=1_us rate=1_GB/s warm=true", BELOW]);
+        let mut stack = Stack::new(&spec, 1).unwrap();
+        let times_ns = run_apart(
+            &mut stack,
+            &[
+                request(RequestKind::Read, 4096, 4096),
+                request(RequestKind::Read, 2 << 20, 4096),
+                request(RequestKind::Write, 4096, 4096),
+            ],
+        );
+        assert!(times_ns[0] < 10_000 && times_ns[1] > 1_000_000 && times_ns[2] > 1_000_000, "{times_ns:?}");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "l
 /// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";
 /// Fragment with the page cache and the journal of Linux.
-const PAGE_CACHE_FILE: &str = "page-cache";
+const JOURNAL_FILE: &str = "journal";
 
 /// Maximum nesting of devices that use other devices.
 const DEEPEST_USE: u32 = 8;
@@ -173,8 +173,8 @@ impl DeviceSpec {
     ///
     /// # Errors
     /// Never, unless the fragment with these layers is invalid, which a test excludes.
-    pub fn put_under_page_cache(&mut self, commits_times: bool, commits_pages: bool) -> Result<()> {
-        let (file, source) = find(PAGE_CACHE_FILE, "")?;
+    pub fn put_under_journal(&mut self, commits_times: bool, commits_pages: bool) -> Result<()> {
+        let (file, source) = find(JOURNAL_FILE, "")?;
         let data = DataFile::parse(&file, &source)?;
         let reader = SpecReader { find: &find, file: &file, depth: 0, partial: false };
         let mut layers = reader.layers(&data.root(KEYS)?.require("layer")?)?;

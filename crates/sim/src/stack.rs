@@ -393,6 +393,19 @@ impl Stack {
         units
     }
 
+    /// Returns the place that keeps the data of an address, or `None` if they are lost. Two addresses
+    /// with the same place overwrite each other. Layers with members are not followed.
+    pub fn kept_at(&self, offset_bytes: u64) -> Option<u64> {
+        let (mut layer, mut kept_at) = (0, offset_bytes);
+        loop {
+            kept_at = self.layers[layer].kept_at(kept_at)?;
+            match self.places[layer].below[..] {
+                [below] => layer = usize::from(below.0),
+                _ => return Some(kept_at),
+            }
+        }
+    }
+
     /// Returns how the host copies files.
     pub fn copy_habits(&self) -> Option<CopyHabits> {
         self.layers.iter().find_map(|layer| layer.copy_habits())

@@ -196,23 +196,23 @@ fn a_device_stands_in_the_computer_that_is_set() {
 }
 
 #[test]
-fn every_device_fits_under_a_page_cache() {
+fn every_device_fits_under_a_journal() {
     for (name, _) in DEVICES {
         let mut spec = kurabe_sim::device_named(name).unwrap();
-        spec.put_under_page_cache(true, true).unwrap();
+        spec.put_under_journal(true, true).unwrap();
         let record = Stack::new(&spec, 1).unwrap().record(&spec);
-        let page_cache = &record.layers[0];
-        assert_eq!(page_cache.kind, "page_cache", "{name}");
+        let journal = &record.layers[0];
+        assert_eq!(journal.kind, "journal", "{name}");
         // The parameters follow from the run, so the model counts as unchanged.
         assert!(record.changes().is_empty(), "{name}");
-        assert_eq!(page_cache.value("commits_pages"), Some("true"), "{name}");
+        assert_eq!(journal.value("commits_pages"), Some("true"), "{name}");
     }
 }
 
 #[test]
 fn every_fragment_is_used_and_is_no_device() {
-    // The page cache is put above a device by a run that needs it.
-    for (name, _) in FRAGMENTS.iter().filter(|(name, _)| *name != "page-cache") {
+    // The journal is put above a device by a run that needs it.
+    for (name, _) in FRAGMENTS.iter().filter(|(name, _)| *name != "journal") {
         let uses = format!("use = \"{name}\"");
         assert!(DEVICES.iter().any(|(_, source)| source.contains(&uses)), "{name}");
         assert!(DEVICES.iter().all(|(device, _)| device != name), "{name}");

@@ -38,14 +38,13 @@ fn row(kind: &LayerKind, devices: &[DeviceSpec]) -> String {
         chosen.map(|parameter| format!("`{}`", parameter.key)).collect::<Vec<_>>().join(", ")
     };
     let has_it = |device: &&DeviceSpec| device.all_layers().iter().any(|layer| layer.kind.word == kind.word);
-    // The page cache is put above a device by a run that needs it.
+    // Layers that make fakes, and the journal that a run adds, are in no device of the library.
     let device = devices.iter().find(has_it).map_or("–".to_owned(), |device| format!("`{}`", device.name));
     format!(
-        "| `{}` | {}{host} | {below} | {} | {} | {device} |\n",
+        "| `{}` | {}{host} | {below} | {} | {device} |\n",
         kind.word,
         kind.title.0,
         keys(|parameter| parameter.default.is_none()),
-        keys(|parameter| parameter.live)
     )
 }
 
@@ -54,8 +53,8 @@ fn table() -> String {
         DEVICES.iter().map(|(name, _)| load_device(name).expect("a device of the library")).collect();
     let rows: String = KINDS.iter().map(|kind| row(kind, &devices)).collect();
     format!(
-        "\n| kind | what it is | below it | must be given | live | a device with it |\n\
-         |---|---|---|---|---|---|\n{rows}\n"
+        "\n| kind | what it is | below it | must be given | a device with it |\n\
+         |---|---|---|---|---|\n{rows}\n"
     )
 }
 

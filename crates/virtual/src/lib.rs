@@ -9,7 +9,8 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord};
 use kurabe_core::{Result, model::Model, trace::Trace};
-use kurabe_engine::{Contender, InTurns, Modelled, Session};
+use kurabe_engine::{Contender, InTurns, ModelBench, Modelled, Session};
+use kurabe_identify::{DeviceProperty, Identity, SurveyLimits};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use std::sync::Arc;
@@ -48,4 +49,20 @@ pub fn measure(
     };
     run(Session::on_model(model, &name, profile, interrupt, &mut emit).with_traces(traces.to_vec()))?;
     Ok((record.cells, record.notices))
+}
+
+/// Identifies a model from outside, by reads, or also by writes.
+///
+/// # Errors
+/// Returns an error if the model fails, or the user stops it.
+pub fn identify(
+    model: &mut ModelTarget,
+    seed: u64,
+    writes: bool,
+    limits: SurveyLimits,
+    stop: &Stop,
+    tell: &mut dyn FnMut(DeviceProperty),
+) -> Result<Identity> {
+    let mut bench = ModelBench::new(model, writes, stop);
+    kurabe_identify::identify(&mut bench, seed, limits, tell)
 }

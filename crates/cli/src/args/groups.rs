@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 /// The groups and their commands. Every command belongs to exactly one group.
 const GROUPS: [(&str, &str, &[&str]); 7] = [
-    ("Measure", "測る", &["run", "fio", "sweep", "profiles"]),
+    ("Measure", "測る", &["run", "fio", "sweep", "what", "profiles"]),
     ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
     ("Compare", "比べる", &["compare", "versus", "recommend", "fit", "history", "study", "catalogue"]),
     ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),

@@ -80,7 +80,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// Command lines for each command, including erroneous ones.
-const LINES: [&str; 63] = [
+const LINES: [&str; 64] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -94,6 +94,7 @@ const LINES: [&str; 63] = [
     "list --last 0",
     "import nothing",
     "sweep model:ideal-ram-disk --dry-run",
+    "what model:samsung-980 --set ssd.capacity=8GiB",
     "list",
     "list --served",
     "serve model:ideal-ram-disk --socket s.sock --fault error:reed",

@@ -32,6 +32,7 @@ mod flipped;
 mod full_and_forbidden;
 mod guests;
 mod hung;
+mod identity;
 mod in_use;
 mod jobs;
 mod killed;

@@ -114,10 +114,11 @@ fn without_a_terminal_there_are_no_control_characters() {
 }
 
 /// A command line for each command with a result. `FIRST` and `SECOND` are ids of runs.
-const RESULTS: [&str; 27] = [
+const RESULTS: [&str; 28] = [
     "run model:ideal-ram-disk --profile quick --time 1ms --runs 1",
     "fio --on model:ideal-ram-disk --name=a --rw=randread --size=1m --runtime=5ms --time_based",
     "sweep model:ideal-ram-disk --over queue-depth --time 1ms --runs 1",
+    "what model:ideal-ram-disk",
     "profiles",
     "profiles show quick",
     "list",

@@ -78,7 +78,7 @@ fn counted(fit: &Fit, record: &RunRecord) -> Option<Text> {
 /// Says what a flush on a model includes.
 fn what_a_flush_includes(fit: &Fit, record: &RunRecord) -> Option<Text> {
     let model = record.header.model.as_ref().filter(|_| fit.limits.iter().any(is_of_flushes))?;
-    Some(if model.layers.iter().any(|layer| layer.kind == "page_cache") {
+    Some(if model.layers.iter().any(|layer| layer.kind == "journal") {
         text!(
             "a flush includes the page cache's writes and, where it has to, a commit of ext4's journal",
             "フラッシュには、ページキャッシュの書き出しと、必要な場合は ext4 のジャーナルのコミットを含みます"

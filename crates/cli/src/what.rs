@@ -1,0 +1,44 @@
+//! `kurabe what`: identifies a device and shows the answers with their evidence.
+
+use crate::args::{Global, WhatArgs};
+use crate::lang::lang;
+use crate::output::{print_json, print_page, progress_mode, say, say_over, style};
+use crate::{signals, stored::open_recovered};
+use kurabe_core::Result;
+use kurabe_lab::{Lab, Stream};
+use kurabe_report::{Mode, ScriptLine, identity_doc, identity_plan_doc, property_words};
+
+/// Runs the command.
+///
+/// # Errors
+/// When the target cannot be opened or fails, or the user stops the program. Nothing is left then.
+pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result<()> {
+    let request = args.request()?;
+    let prepared = request.prepare()?;
+    let plan = request.plan(&prepared)?;
+    if args.dry_run {
+        return print_page(&identity_plan_doc(&plan).terminal(&style()));
+    }
+    let mode = progress_mode(global);
+    if mode != Mode::Quiet && !global.json {
+        say(identity_plan_doc(&plan).terminal(&style()).trim_end());
+    }
+    let handle = signals::listen()?;
+    let store = open_recovered(global)?;
+    let stream = Stream::default();
+    let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
+    let identified = request.identify(prepared, &lab, &mut |property| {
+        if mode == Mode::Terminal {
+            say_over(property_words(property).get(lang()));
+        }
+    });
+    if mode == Mode::Terminal {
+        say_over("");
+    }
+    let identified = identified?;
+    if global.json {
+        let target = &identified.target.given;
+        return print_json(&ScriptLine::Identity { target, identity: &identified.identity });
+    }
+    print_page(&identity_doc(&identified).terminal(&style()))
+}
