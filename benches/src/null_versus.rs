@@ -11,7 +11,7 @@ use crate::Result;
 use crate::options::Flags;
 use crate::table::layout;
 use crate::tools::build_kurabe;
-use kurabe_compare::{Referee, Standings};
+use kurabe_compare::{Referee, InterimResults};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
@@ -249,7 +249,7 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     let rules = TurnRules { order_seed: trial, own_spans: false, settling: None };
     measure_in_turns(&mut contenders, rules, &time_used, &stop, &mut decide).why?;
     let lists = lists();
-    Ok(Standings::of(&lists, lists[0].len(), MARGIN)
+    Ok(InterimResults::of(&lists, lists[0].len(), MARGIN)
         .others
         .into_iter()
         .flatten()

@@ -198,7 +198,7 @@ fn a_device_stands_in_the_computer_that_is_set() {
 #[test]
 fn every_device_fits_under_a_journal() {
     for (name, _) in DEVICES {
-        let mut spec = kurabe_sim::device_named(name).unwrap();
+        let mut spec = device_named(name).unwrap();
         spec.put_under_journal(true, true).unwrap();
         let record = Stack::new(&spec, 1).unwrap().record(&spec);
         let journal = &record.layers[0];
