@@ -156,8 +156,8 @@ fn a_role_does_what_its_rights_allow() {
     // Without any rights, without the right to write, and with a wrong password.
     let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
     let errors = [
-        (open("stranger", "s", SharedAccess::Read).err().unwrap(), "right"),
-        (brought.unwrap_err(), "right"),
+        (open("stranger", "s", SharedAccess::Read).err().unwrap(), "privilege"),
+        (brought.unwrap_err(), "privilege"),
         (open("owner", "wrong-s3cret", SharedAccess::Read).err().unwrap(), "pgpass"),
     ];
     for (error, remedy) in errors {

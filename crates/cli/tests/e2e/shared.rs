@@ -35,8 +35,8 @@ fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
     let Some(server) = server() else { return };
     let (here, away) = (measured(), measured());
     let address = server.address("owner", PASSWORD);
-    assert!(kurabe(&here, &["push", &address, "last"]).ok().out.starts_with("1 sent, 0 there already"));
-    assert!(kurabe(&here, &["push", &address]).ok().out.starts_with("1 sent, 1 there already"));
+    assert!(kurabe(&here, &["push", &address, "last"]).ok().out.starts_with("1 sent, 0 already present"));
+    assert!(kurabe(&here, &["push", &address]).ok().out.starts_with("1 sent, 1 already present"));
     let line = &kurabe(&away, &["push", &address, "--json"]).ok().json_lines()[0];
     assert_eq!((line["event"].as_str(), line["brought"].as_u64()), (Some("exchanged"), Some(2)));
     let shared = |words: &[&str]| kurabe(&here, &[words, &["--db", &address]].concat());
@@ -72,9 +72,9 @@ fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
         assert!(!shared(words).ok().out.is_empty(), "{words:?}");
     }
     // Only runs measured elsewhere are fetched.
-    assert!(kurabe(&here, &["pull", &address]).ok().out.starts_with("2 taken, 2 here already"));
+    assert!(kurabe(&here, &["pull", &address]).ok().out.starts_with("2 fetched, 2 already present"));
     assert_eq!(here.list().len(), 4);
-    assert_eq!(kurabe(&here, &["pull", &address]).ok().out, "0 taken, 4 here already.\n");
+    assert_eq!(kurabe(&here, &["pull", &address]).ok().out, "0 fetched, 4 already present.\n");
     let store = std::fs::read(here.store()).unwrap();
     assert!(!store.windows(6).any(|bytes| bytes == b"s3cret"), "no password is stored");
 }
@@ -127,7 +127,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
         "{}",
         ended.err
     );
-    assert!(ended.out.starts_with("0 sent, 1 there already"), "{}", ended.out);
+    assert!(ended.out.starts_with("0 sent, 1 already present"), "{}", ended.out);
     // Without a server, with a wrong password, and with an address where none is allowed.
     kurabe(&lab, &["push", "--quiet", &server.address("owner", "wrong-s3cret")]).is_refusal(9, &["pgpass"]);
     for words in [

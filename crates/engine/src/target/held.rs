@@ -217,7 +217,7 @@ mod tests {
         let users = Looked::at(&path.join("made")).unwrap().open().unwrap();
         made.reopen(WRITE).unwrap();
         std::fs::hard_link(path.join("made"), path.join("second")).unwrap();
-        assert!(made.reopen(WRITE).unwrap_err().what().en.contains("second name"));
+        assert!(made.reopen(WRITE).unwrap_err().what().en.contains("hard link"));
         users.reopen(WRITE).unwrap();
     }
 
