@@ -243,8 +243,11 @@ fn a_run_beside_an_entry_tells_what_is_missing_and_a_mistyped_entry_is_told_at_o
 
 /// Results of all studies on the models. They take long, so the tests share the output of one
 /// command.
-pub static STUDIES: LazyLock<Vec<Value>> =
-    LazyLock::new(|| Lab::new().kurabe(&["study", "run", "--all", "--json"]).ok().json_lines());
+pub static STUDIES: LazyLock<Vec<Value>> = LazyLock::new(|| {
+    let lab = Lab::new();
+    let command = lab.command(&["study", "run", "--all", "--json"]);
+    Live::start_patiently(command).end().ok().json_lines()
+});
 
 #[test]
 #[ignore = "slow: computes all studies twice"]
