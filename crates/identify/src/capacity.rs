@@ -6,7 +6,7 @@
 //! distances are multiples of the real capacity. If the range does not hold its data, a grid of
 //! blocks finds the end of what does. Blocks are read back after more data than a cache has.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{FLUSH, Manner, Performed, random_place, read, write};
 use crate::survey::Survey;
 use kurabe_core::Result;
@@ -27,7 +27,7 @@ pub(crate) fn capacity(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     let span_bytes = survey.facts.span_bytes;
     let block_bytes = survey.block_bytes();
     if !survey.facts.is_device {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::WholeDevice));
     }
     let length_bytes = range_bytes(span_bytes);
     let end_bytes = span_bytes / PIECE_BYTES * PIECE_BYTES;
@@ -42,12 +42,15 @@ pub(crate) fn capacity(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     let shift = random_place(&mut survey.random, length_bytes, block_bytes);
     let samples: Vec<u64> = (shift..first_bytes).step_by(length_bytes as usize).collect();
     let images = stamps(survey, &samples)?;
-    let foreign = samples.iter().zip(&images).filter_map(|(place, stamp)| stamp.map(|stamp| stamp.abs_diff(*place)));
+    let foreign =
+        samples.iter().zip(&images).filter_map(|(place, stamp)| stamp.map(|stamp| stamp.abs_diff(*place)));
     let distances: Vec<u64> = foreign.filter(|distance| *distance > 0).collect();
     let at_end: Vec<u64> = pieces.iter().copied().step_by((pieces.len() / 64).max(1)).collect();
-    let lost_at_end = at_end.iter().zip(stamps(survey, &at_end)?).filter(|(place, stamp)| *stamp != Some(**place));
+    let lost_at_end =
+        at_end.iter().zip(stamps(survey, &at_end)?).filter(|(place, stamp)| *stamp != Some(**place));
     let lost_at_end = lost_at_end.count();
-    let lost = places.iter().zip(stamps(survey, &places)?).filter(|(place, stamp)| *stamp != Some(**place)).count();
+    let lost =
+        places.iter().zip(stamps(survey, &places)?).filter(|(place, stamp)| *stamp != Some(**place)).count();
     let mut evidence = vec![
         EvidenceFigure::count("blocks_read", samples.len() + at_end.len() + places.len()),
         EvidenceFigure::count("foreign_blocks", distances.len()),
@@ -68,7 +71,7 @@ pub(crate) fn capacity(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             let answer = PropertyAnswer::FakeCapacity { low_bytes, high_bytes, wraps: false };
             PropertyFinding::certain(PROPERTY, answer, evidence)
         }
-        None => PropertyFinding::unclear(PROPERTY, evidence, Settling::Again),
+        None => PropertyFinding::unclear(PROPERTY, evidence, SettledBy::Again),
     })
 }
 
@@ -109,14 +112,16 @@ fn end_of_data(survey: &mut Survey<'_>, end_bytes: u64, filler_bytes: u64) -> Re
     let (mut low, mut high) = (0, end_bytes);
     for _ in 0..ROUNDS {
         let step = ((high - low) / (GRID + 1) / block_bytes).max(1) * block_bytes;
-        let grid: Vec<u64> = (1..=GRID).map(|number| low + number * step).filter(|place| *place < high).collect();
+        let grid: Vec<u64> =
+            (1..=GRID).map(|number| low + number * step).filter(|place| *place < high).collect();
         if grid.is_empty() {
             break;
         }
         stamp(survey, &grid, block_bytes)?;
         // More than a cache holds, at the start, where the device surely has memory. The grid may
         // lie there as well, so its part is left out.
-        let filler: Vec<u64> = (0..filler_bytes.min(low / PIECE_BYTES * PIECE_BYTES)).step_by(PIECE_BYTES as usize).collect();
+        let filler: Vec<u64> =
+            (0..filler_bytes.min(low / PIECE_BYTES * PIECE_BYTES)).step_by(PIECE_BYTES as usize).collect();
         stamp(survey, &filler, PIECE_BYTES)?;
         survey.forget()?;
         let holds: Vec<bool> =

@@ -9,7 +9,7 @@
 //! 15,000 per minute. If they differ by much less, nothing rotates.
 
 use crate::access::AccessSample;
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{Performed, median, quantile};
 use crate::survey::Survey;
 use std::f64::consts::TAU;
@@ -52,7 +52,7 @@ pub(crate) fn judge(survey: &Survey<'_>, sample: &AccessSample) -> PropertyFindi
     if spread_ns < LEAST_SPREAD_NS && is_from_device {
         return PropertyFinding::certain(PROPERTY, PropertyAnswer::NoRotation, evidence);
     }
-    let settling = if is_from_device { Settling::Again } else { Settling::ReachMedium };
+    let settling = if is_from_device { SettledBy::Again } else { SettledBy::ReachMedium };
     PropertyFinding::unclear(PROPERTY, evidence, settling)
 }
 
@@ -77,10 +77,8 @@ fn speed(intervals_s: &[f64]) -> Option<(f64, f64)> {
     let longest_s = intervals_s.iter().copied().fold(0.0, f64::max);
     let step_rpm = 60.0 * 0.1 / longest_s.max(0.1);
     let steps = ((FASTEST_RPM - SLOWEST_RPM) / step_rpm) as usize;
-    let scores: Vec<(f64, f64)> = (0..=steps)
-        .map(|step| SLOWEST_RPM + step as f64 * step_rpm)
-        .map(|rpm| (rpm, score(rpm)))
-        .collect();
+    let scores: Vec<(f64, f64)> =
+        (0..=steps).map(|step| SLOWEST_RPM + step as f64 * step_rpm).map(|rpm| (rpm, score(rpm))).collect();
     let best = scores.iter().map(|(_, score)| *score).fold(f64::MIN, f64::max);
     // Multiples of the speed score the same, so the lowest of the best ones is the speed.
     let (coarse, _) = scores.into_iter().find(|(_, score)| *score > 0.8 * best && *score > 0.4)?;

@@ -101,7 +101,8 @@ impl Layer for Counterfeit {
         let parts = self.parts_below(request.offset_bytes, request.length_bytes);
         if parts.is_empty() {
             let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.values.rate_bytes_per_s);
-            let (start_ns, end_ns) = self.controller.take(world.now_ns(), self.values.answer_ns + transfer_ns);
+            let (start_ns, end_ns) =
+                self.controller.take(world.now_ns(), self.values.answer_ns + transfer_ns);
             world.charge(job, self.words.waiting, start_ns);
             world.charge(job, self.words.answer, end_ns);
             world.count(self.words.dropped, 1);
@@ -166,8 +167,10 @@ mod tests {
 
     #[test]
     fn a_counterfeit_does_not_claim_less_than_it_has() {
-        assert!(try_device(&["counterfeit claims=1_MiB", "constant capacity=4_MiB access=1_ms rate=1_MB/s"])
-            .map(|spec| Stack::new(&spec, 1).err())
-            .is_ok_and(|error| error.is_some()));
+        assert!(
+            try_device(&["counterfeit claims=1_MiB", "constant capacity=4_MiB access=1_ms rate=1_MB/s"])
+                .map(|spec| Stack::new(&spec, 1).err())
+                .is_ok_and(|error| error.is_some())
+        );
     }
 }

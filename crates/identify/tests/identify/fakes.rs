@@ -115,7 +115,12 @@ fn ssd(draw: &mut Draw) -> Fake {
     let spec = device_named(draw.of(SSDS)).unwrap();
     let has_region = matches!(
         &*spec.name,
-        "samsung-870-qvo" | "crucial-p1" | "wd-black-sn770" | "samsung-980-pro" | "samsung-990-pro" | "hp-fx900"
+        "samsung-870-qvo"
+            | "crucial-p1"
+            | "wd-black-sn770"
+            | "samsung-980-pro"
+            | "samsung-990-pro"
+            | "hp-fx900"
     );
     let mut changes = vec![("ssd", "flush_waits", draw.of(&["true", "true", "false"]).to_owned())];
     changes.push(("ssd", "power_loss_protection", draw.of(&["true", "false", "false"]).to_owned()));
