@@ -11,7 +11,7 @@ use crate::Result;
 use crate::options::Flags;
 use crate::table::layout;
 use crate::tools::build_kurabe;
-use kurabe_compare::{Referee, InterimResults};
+use kurabe_compare::{InterimResults, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;

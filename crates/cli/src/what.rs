@@ -8,7 +8,7 @@ use kurabe_core::Result;
 use kurabe_lab::{Lab, Stream};
 use kurabe_report::{Mode, ScriptLine, identity_doc, identity_plan_doc, property_words};
 
-/// Runs the command.
+/// Identifies the target and prints the answers.
 ///
 /// # Errors
 /// When the target cannot be opened or fails, or the user stops the program. Nothing is left then.

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 /// Most operations in flight.
 const MOST_IN_FLIGHT: usize = 32;
-/// Longest operation.
+/// Bytes of the longest operation.
 const LARGEST_BYTES: usize = 1 << 20;
 /// A stamp is at the beginning of each block of this size.
 const STAMPED_BYTES: usize = 4096;

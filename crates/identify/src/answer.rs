@@ -55,7 +55,7 @@ impl DeviceProperty {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// No answer.
+    /// No answer is possible.
     Unclear,
     /// The answer explains the times, and so could another one.
     Likely,
@@ -74,7 +74,7 @@ pub enum PropertyAnswer {
     RepeatsFromMemory,
     /// Reads reach the device.
     FromDevice,
-    /// The medium rotates.
+    /// The medium rotates at this speed.
     Rotates {
         /// Measured speed, in revolutions per minute.
         rpm: f64,
@@ -83,11 +83,11 @@ pub enum PropertyAnswer {
     },
     /// The medium does not rotate.
     NoRotation,
-    /// Time of a small read, and rate of the bytes of large ones.
+    /// Time of a small read, and rate of large ones.
     Command {
-        /// Time of a read of a block, in ns.
+        /// Time of a re-read of a block, in ns.
         small_read_ns: f64,
-        /// Rate of the bytes of large reads.
+        /// Rate of large sequential reads at the start of the device.
         rate_bytes_per_s: f64,
         /// A link class that the device's rates exceed, so its own is faster.
         faster_than: Option<&'static str>,
@@ -106,7 +106,7 @@ pub enum PropertyAnswer {
         /// Number of drives over which consecutive strips are distributed, if it shows.
         members: Option<u32>,
     },
-    /// No strips.
+    /// No strips are visible.
     NoStrips,
     /// The whole capacity holds data.
     RealCapacity,
@@ -128,26 +128,26 @@ pub enum PropertyAnswer {
     FreeFlush,
     /// A flush waits until the data are on the medium.
     FlushWaits,
-    /// Tracks overlap.
+    /// Tracks of the disk overlap.
     Shingled,
     /// Tracks do not overlap.
     NotShingled,
     /// Writes are faster until so many bytes are written.
     FastRegion {
-        /// Least size.
+        /// Least size of the region.
         low_bytes: u64,
-        /// Most size.
+        /// Most size of the region.
         high_bytes: u64,
-        /// Rate within it.
+        /// Rate within the region.
         fast_bytes_per_s: f64,
-        /// Rate after it.
+        /// Rate after the region.
         slow_bytes_per_s: f64,
     },
     /// The rate did not change within the bytes written.
     NoFastRegion {
-        /// Bytes written.
+        /// Bytes that were written.
         written_bytes: u64,
-        /// Their rate.
+        /// Rate of these writes.
         rate_bytes_per_s: f64,
     },
 }
@@ -157,15 +157,15 @@ pub enum PropertyAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FigureUnit {
-    /// Nanoseconds.
+    /// A time in ns.
     Ns,
-    /// Bytes.
+    /// A number of bytes.
     Bytes,
-    /// Bytes per second.
+    /// A number of bytes per second.
     BytesPerS,
     /// A share or a ratio, without a unit.
     Ratio,
-    /// A number.
+    /// A number of things.
     Count,
 }
 
@@ -173,11 +173,11 @@ pub enum FigureUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceFigure {
-    /// Identifies the figure.
+    /// Word that identifies the figure.
     pub name: &'static str,
-    /// Value.
+    /// The value that was measured.
     pub value: f64,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: FigureUnit,
 }
 
@@ -203,11 +203,11 @@ impl EvidenceFigure {
     }
 }
 
-/// What would settle an unclear answer, or the rest of a likely one.
+/// A way to settle an unclear answer, or the rest of a likely one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Settling {
+pub enum SettledBy {
     /// Writing to the device.
     Writes,
     /// The whole device instead of a file on it.
@@ -220,7 +220,7 @@ pub enum Settling {
     Again,
     /// A power cut while the device writes.
     PowerCut,
-    /// More bytes written.
+    /// Writing more bytes than before.
     MoreWritten,
     /// The scheduler of the device turned off.
     NoScheduler,
@@ -232,7 +232,7 @@ pub enum Settling {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyFinding {
-    /// Property.
+    /// Property that was examined.
     pub property: DeviceProperty,
     /// Value; `None` if it is unclear.
     pub answer: Option<PropertyAnswer>,
@@ -240,8 +240,8 @@ pub struct PropertyFinding {
     pub certainty: Certainty,
     /// Figures that support it.
     pub evidence: Vec<EvidenceFigure>,
-    /// What would settle it.
-    pub settling: Option<Settling>,
+    /// A way to settle it, if the answer is open.
+    pub settling: Option<SettledBy>,
 }
 
 impl PropertyFinding {
@@ -259,7 +259,7 @@ impl PropertyFinding {
         property: DeviceProperty,
         answer: PropertyAnswer,
         evidence: Vec<EvidenceFigure>,
-        settling: Settling,
+        settling: SettledBy,
     ) -> Self {
         let certainty = Certainty::Likely;
         Self { property, answer: Some(answer), certainty, evidence, settling: Some(settling) }
@@ -269,7 +269,7 @@ impl PropertyFinding {
     pub(crate) fn unclear(
         property: DeviceProperty,
         evidence: Vec<EvidenceFigure>,
-        settling: Settling,
+        settling: SettledBy,
     ) -> Self {
         let certainty = Certainty::Unclear;
         Self { property, answer: None, certainty, evidence, settling: Some(settling) }
@@ -279,7 +279,7 @@ impl PropertyFinding {
 /// Everything that was learned about a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Identity {
+pub struct DeviceIdentity {
     /// Size of what was examined.
     pub span_bytes: u64,
     /// Whether that is the whole device.
@@ -292,7 +292,7 @@ pub struct Identity {
     pub findings: Vec<PropertyFinding>,
 }
 
-impl Identity {
+impl DeviceIdentity {
     /// Returns the answer to a property.
     pub fn finding(&self, property: DeviceProperty) -> Option<&PropertyFinding> {
         self.findings.iter().find(|finding| finding.property == property)

@@ -18,7 +18,7 @@ pub struct BenchFacts {
     pub is_writable: bool,
     /// Most operations in flight.
     pub most_in_flight: usize,
-    /// Whether the time is virtual, so that nobody waits and nothing wears.
+    /// Whether the time is virtual, so that nothing wears.
     pub is_model: bool,
     /// Whether something between the program and the device may reorder operations.
     pub may_reorder: bool,
@@ -27,7 +27,7 @@ pub struct BenchFacts {
 /// How operations are performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
-    /// Operations in flight.
+    /// Number of operations in flight.
     pub depth: usize,
     /// Whether a write completes only when it is durable.
     pub is_durable: bool,
@@ -53,7 +53,7 @@ impl Manner {
     }
 }
 
-/// A performed operation.
+/// An operation that was performed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Performed {
     /// Time of submission, in ns.
@@ -73,7 +73,7 @@ impl Performed {
 
 /// A device under test.
 pub trait DeviceBench {
-    /// Returns the facts.
+    /// Returns the facts about the device.
     fn facts(&self) -> BenchFacts;
 
     /// Lets time pass without operations.
@@ -95,17 +95,17 @@ pub trait DeviceBench {
     fn forget(&mut self) -> Result<bool>;
 }
 
-/// A read.
+/// Returns a read of these bytes.
 pub(crate) fn read(offset_bytes: u64, length_bytes: u64) -> Op {
     Op { kind: OpKind::Read, offset_bytes, length_bytes: length_bytes as u32 }
 }
 
-/// A write.
+/// Returns a write of these bytes.
 pub(crate) fn write(offset_bytes: u64, length_bytes: u64) -> Op {
     Op { kind: OpKind::Write, offset_bytes, length_bytes: length_bytes as u32 }
 }
 
-/// A flush.
+/// A flush of the device.
 pub(crate) const FLUSH: Op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
 
 /// Returns a random place for so many bytes, at a multiple of them, in the span.

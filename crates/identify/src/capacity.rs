@@ -6,7 +6,7 @@
 //! distances are multiples of the real capacity. If the range does not hold its data, a grid of
 //! blocks finds the end of what does. Blocks are read back after more data than a cache has.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{FLUSH, Manner, Performed, random_place, read, write};
 use crate::survey::Survey;
 use kurabe_core::Result;
@@ -27,7 +27,7 @@ pub(crate) fn capacity(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     let span_bytes = survey.facts.span_bytes;
     let block_bytes = survey.block_bytes();
     if !survey.facts.is_device {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::WholeDevice));
     }
     let length_bytes = range_bytes(span_bytes);
     let end_bytes = span_bytes / PIECE_BYTES * PIECE_BYTES;
@@ -71,7 +71,7 @@ pub(crate) fn capacity(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             let answer = PropertyAnswer::FakeCapacity { low_bytes, high_bytes, wraps: false };
             PropertyFinding::certain(PROPERTY, answer, evidence)
         }
-        None => PropertyFinding::unclear(PROPERTY, evidence, Settling::Again),
+        None => PropertyFinding::unclear(PROPERTY, evidence, SettledBy::Again),
     })
 }
 

@@ -4,27 +4,34 @@
 //! rates of equal parts are divided into levels (`kurabe_stats::change_points`), and the first fall
 //! is the end of the region, with the interval that the levels allow.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{FLUSH, Manner, elapsed_ns, median, write};
 use crate::survey::Survey;
 use kurabe_core::Result;
 use kurabe_stats::{CurvePoint, ShapeFamily, change_points};
 
 const PIECE_BYTES: u64 = 1 << 20;
+/// Longest write on a disk, which is slow and seldom has such a region.
+const MOST_ON_DISK_BYTES: u64 = 24 << 30;
 /// Parts of the longest write.
 const PARTS: u64 = 192;
 /// The rate after the region is less than this share of the rate in it.
 const FALL: f64 = 0.7;
 /// Parts at the lower rate after which the fall is established.
 const SLOW_PARTS: usize = 6;
+/// Fewest parts before the fall; less is the memory of a controller or of disks.
+const FEWEST_FAST_PARTS: usize = 4;
 /// Fewest parts for an answer.
 const FEWEST_PARTS: usize = 8;
 
 pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::FastRegion;
-    let most_bytes = survey.usable_bytes().min(survey.limits.long_write_bytes);
+    let mut most_bytes = survey.usable_bytes().min(survey.limits.long_write_bytes);
+    if survey.rotates() {
+        most_bytes = most_bytes.min(MOST_ON_DISK_BYTES);
+    }
     if most_bytes < FEWEST_PARTS as u64 * PIECE_BYTES {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::WholeDevice));
     }
     let part_bytes = (most_bytes / PARTS / PIECE_BYTES).max(1) * PIECE_BYTES;
     let rates = rates(survey, part_bytes, most_bytes / part_bytes)?;
@@ -43,13 +50,13 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     ];
     let curve = change_points(&points, ShapeFamily::Levels).filter(|_| rates.len() >= FEWEST_PARTS);
     let Some(curve) = curve else {
-        return Ok(PropertyFinding::unclear(PROPERTY, evidence, Settling::MoreWritten));
+        return Ok(PropertyFinding::unclear(PROPERTY, evidence, SettledBy::MoreWritten));
     };
     let level = |first: usize, last: usize| median(&rates[first..=last]);
     let fall = curve.changes.iter().enumerate().find_map(|(index, change)| {
-        let fast = level(curve.pieces[0].first, curve.pieces[index].last);
+        let fast = level(curve.pieces[index].first, curve.pieces[index].last);
         let slow = level(curve.pieces[index + 1].first, rates.len() - 1);
-        (slow < FALL * fast).then_some((change, fast, slow))
+        (change.before + 1 >= FEWEST_FAST_PARTS && slow < FALL * fast).then_some((change, fast, slow))
     });
     Ok(match fall {
         Some((change, fast_bytes_per_s, slow_bytes_per_s)) => {
@@ -63,7 +70,7 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
         }
         None => {
             let answer = PropertyAnswer::NoFastRegion { written_bytes, rate_bytes_per_s: median(&rates) };
-            let settling = Settling::MoreWritten;
+            let settling = SettledBy::MoreWritten;
             PropertyFinding::likely(PROPERTY, answer, evidence, settling)
         }
     })

@@ -6,9 +6,9 @@
 //! as well, the memory is protected, or the medium is that fast, or the device ignores flushes. No
 //! time can distinguish these; a power cut can.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{FLUSH, Manner, latencies, median, random_place, write};
-use crate::survey::Survey;
+use crate::survey::{FlushTimes, Survey};
 use kurabe_core::Result;
 use kurabe_core::workload::Op;
 
@@ -20,21 +20,6 @@ const FREE: f64 = 1.3;
 const LEAST_PROGRAM_NS: f64 = 150e3;
 const LEAST_TURN_NS: f64 = 1.5e6;
 const LARGE_BYTES: u64 = 64 << 10;
-
-/// Times of writes and flushes, in ns.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FlushTimes {
-    /// A write of a block.
-    plain: f64,
-    /// A durable write of a block.
-    durable: f64,
-    /// A flush with nothing to do.
-    idle: f64,
-    /// A flush after a write of a block.
-    after_one: f64,
-    /// A flush after 1 MiB.
-    after_many: f64,
-}
 
 impl FlushTimes {
     fn take(survey: &mut Survey<'_>) -> Result<Self> {
@@ -100,27 +85,27 @@ pub(crate) fn write_cache(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     Ok(if times.works() && times.durable > 1.3 * times.plain {
         PropertyFinding::certain(PROPERTY, PropertyAnswer::Volatile, evidence)
     } else if times.works() {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::Volatile, evidence, Settling::PowerCut)
-    } else if times.is_free() && times.plain >= least_ns && times.durable < 1.3 * times.plain {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::WriteThrough, evidence, Settling::PowerCut)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::Volatile, evidence, SettledBy::PowerCut)
+    } else if times.is_free() && times.plain >= least_ns && times.durable < 2.0 * times.plain {
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::WriteThrough, evidence, SettledBy::PowerCut)
     } else if times.is_free() && times.plain < least_ns {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::FreeFlush, evidence, Settling::PowerCut)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::FreeFlush, evidence, SettledBy::PowerCut)
     } else {
-        PropertyFinding::unclear(PROPERTY, evidence, Settling::PowerCut)
+        PropertyFinding::unclear(PROPERTY, evidence, SettledBy::PowerCut)
     })
 }
 
 pub(crate) fn flush(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::Flush;
     let Some(times) = survey.flush_times else {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::PowerCut));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::PowerCut));
     };
     let evidence = times.evidence();
     Ok(if times.works() {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::FlushWaits, evidence, Settling::PowerCut)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::FlushWaits, evidence, SettledBy::PowerCut)
     } else if times.is_free() {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::FreeFlush, evidence, Settling::PowerCut)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::FreeFlush, evidence, SettledBy::PowerCut)
     } else {
-        PropertyFinding::unclear(PROPERTY, evidence, Settling::PowerCut)
+        PropertyFinding::unclear(PROPERTY, evidence, SettledBy::PowerCut)
     })
 }

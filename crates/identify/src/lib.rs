@@ -18,6 +18,7 @@ mod command;
 mod fast_region;
 mod flush;
 mod memory;
+mod order;
 mod place;
 mod rotation;
 mod shingled;
@@ -25,8 +26,9 @@ mod strip;
 mod survey;
 
 pub use answer::{
-    Certainty, DeviceProperty, EvidenceFigure, FigureUnit, Identity, PropertyAnswer, PropertyFinding,
-    Settling,
+    Certainty, DeviceIdentity, DeviceProperty, EvidenceFigure, FigureUnit, PropertyAnswer, PropertyFinding,
+    SettledBy,
 };
 pub use bench::{BenchFacts, DeviceBench, Manner, Performed};
-pub use survey::{Survey, SurveyLimits, identify};
+pub use order::identify;
+pub use survey::{Survey, SurveyLimits};

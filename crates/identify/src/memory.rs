@@ -5,7 +5,7 @@
 //! drive like Optane and the memory of a hypervisor look alike.
 
 use crate::access::AccessSample;
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::median;
 
 /// Answers of memory in this computer take less than this.
@@ -37,10 +37,10 @@ pub(crate) fn judge(sample: &AccessSample) -> PropertyFinding {
         return certain(PropertyAnswer::RepeatsFromMemory);
     }
     if share(&sample.first) > 0.05 || first_ns < FLASH_NS || first_ns > HIT_GAIN * again_ns {
-        return PropertyFinding::unclear(PROPERTY, evidence, Settling::LargerRange);
+        return PropertyFinding::unclear(PROPERTY, evidence, SettledBy::LargerRange);
     }
     if first_ns > SLOW_NS {
         return certain(PropertyAnswer::FromDevice);
     }
-    PropertyFinding::likely(PROPERTY, PropertyAnswer::FromDevice, evidence, Settling::LargerRange)
+    PropertyFinding::likely(PROPERTY, PropertyAnswer::FromDevice, evidence, SettledBy::LargerRange)
 }

@@ -9,7 +9,7 @@
 //! 15,000 per minute. If they differ by much less, nothing rotates.
 
 use crate::access::AccessSample;
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{Performed, median, quantile};
 use crate::survey::Survey;
 use std::f64::consts::TAU;
@@ -52,7 +52,7 @@ pub(crate) fn judge(survey: &Survey<'_>, sample: &AccessSample) -> PropertyFindi
     if spread_ns < LEAST_SPREAD_NS && is_from_device {
         return PropertyFinding::certain(PROPERTY, PropertyAnswer::NoRotation, evidence);
     }
-    let settling = if is_from_device { Settling::Again } else { Settling::ReachMedium };
+    let settling = if is_from_device { SettledBy::Again } else { SettledBy::ReachMedium };
     PropertyFinding::unclear(PROPERTY, evidence, settling)
 }
 

@@ -5,7 +5,7 @@
 //! block. An ordinary disk writes the blocks to their places when it is flushed, and reads the range
 //! as before.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{FLUSH, Manner, elapsed_ns, random_place, read, write};
 use crate::survey::Survey;
 use kurabe_core::Result;
@@ -26,13 +26,17 @@ const IN_PLACE: f64 = 1.3;
 pub(crate) fn shingled(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::Shingled;
     if survey.answer(DeviceProperty::Medium) == Some(PropertyAnswer::NoRotation) {
-        return Ok(PropertyFinding::certain(PROPERTY, PropertyAnswer::NotShingled, Vec::new()));
+        return Ok(PropertyFinding::certain(
+            PROPERTY,
+            PropertyAnswer::NotShingled,
+            survey.evidence(DeviceProperty::Medium),
+        ));
     }
     let span_bytes = survey.usable_bytes();
     let span_pieces = span_bytes / PIECE_BYTES;
     let (range, others) = (MOST_PIECES.min(span_pieces / 16), MOST_OTHERS.min(span_pieces / 8));
     if !survey.rotates() || range < FEWEST_PIECES {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::WholeDevice));
     }
     let half = span_bytes / 2 / PIECE_BYTES;
     let first = survey.random.below(half - range) * PIECE_BYTES;
@@ -62,10 +66,10 @@ pub(crate) fn shingled(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
         EvidenceFigure::count("scattered_writes", BLOCKS),
     ];
     Ok(if ratio >= ELSEWHERE {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::Shingled, evidence, Settling::MoreWritten)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::Shingled, evidence, SettledBy::MoreWritten)
     } else if ratio <= IN_PLACE {
-        PropertyFinding::likely(PROPERTY, PropertyAnswer::NotShingled, evidence, Settling::MoreWritten)
+        PropertyFinding::likely(PROPERTY, PropertyAnswer::NotShingled, evidence, SettledBy::MoreWritten)
     } else {
-        PropertyFinding::unclear(PROPERTY, evidence, Settling::MoreWritten)
+        PropertyFinding::unclear(PROPERTY, evidence, SettledBy::MoreWritten)
     })
 }

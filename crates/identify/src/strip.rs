@@ -10,20 +10,20 @@
 //!
 //! A solid-state drive distributes its own pages in the same way, so only disks allow an answer.
 
-use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
 use crate::bench::{Manner, elapsed_ns, latencies, mean, read};
 use crate::survey::Survey;
 use kurabe_core::Result;
 
 /// Smallest and largest strip, as powers of two.
 const SMALLEST_LOG: u32 = 13;
-const LARGEST_LOG: u32 = 22;
+const LARGEST_LOG: u32 = 21;
 /// Reads across the borders of each size.
-const READS: usize = 112;
+const READS: usize = 180;
 /// A step of the time is real if it exceeds its error by this factor.
 const LEAST_SCORE: f64 = 5.0;
 /// A step below this score is none. Between the two, more reads follow.
-const NO_STEP: f64 = 2.5;
+const NO_STEP: f64 = 2.2;
 const MOST_ROUNDS: usize = 4;
 /// A step by less than this ratio is none.
 const LEAST_RATIO: f64 = 1.04;
@@ -34,7 +34,7 @@ const MOST_MEMBERS: u64 = 12;
 const PAIRS: usize = 24;
 
 /// The best step between two levels of times by size.
-struct Step {
+struct TimeStep {
     /// Index of the first size after it.
     at: usize,
     /// Ratio of the levels.
@@ -46,10 +46,10 @@ struct Step {
 pub(crate) fn strip(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     const PROPERTY: DeviceProperty = DeviceProperty::Strip;
     if survey.is_hidden_by_memory() {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::ReachMedium));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::ReachMedium));
     }
     if !survey.facts.is_device {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::WholeDevice));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::WholeDevice));
     }
     let sizes: Vec<u64> = (SMALLEST_LOG..=LARGEST_LOG)
         .map(|log| 1u64 << log)
@@ -58,13 +58,14 @@ pub(crate) fn strip(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     let mut times = vec![Vec::new(); sizes.len()];
     for _ in 0..MOST_ROUNDS {
         read_across(survey, &sizes, &mut times)?;
-        let is_open = |step: Step| step.ratio > LEAST_RATIO && (NO_STEP..LEAST_SCORE).contains(&step.score);
+        let is_open =
+            |step: TimeStep| step.ratio > LEAST_RATIO && (NO_STEP..LEAST_SCORE).contains(&step.score);
         if !best_step(&times).is_some_and(is_open) {
             break;
         }
     }
     let Some(step) = best_step(&times) else {
-        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), Settling::VolumeTool));
+        return Ok(PropertyFinding::unclear(PROPERTY, Vec::new(), SettledBy::VolumeTool));
     };
     let mut evidence = vec![
         EvidenceFigure::ratio("time_across_a_border", step.ratio),
@@ -72,13 +73,13 @@ pub(crate) fn strip(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
         EvidenceFigure::count("reads", times.iter().map(Vec::len).sum()),
     ];
     if step.score < NO_STEP || step.ratio < LEAST_RATIO {
-        let settling = Settling::VolumeTool;
+        let settling = SettledBy::VolumeTool;
         return Ok(PropertyFinding::likely(PROPERTY, PropertyAnswer::NoStrips, evidence, settling));
     }
     let strip_bytes = sizes[step.at];
     evidence.push(EvidenceFigure::bytes("step_at", strip_bytes));
     if !survey.rotates() || step.score < LEAST_SCORE || step.at == 0 {
-        return Ok(PropertyFinding::unclear(PROPERTY, evidence, Settling::VolumeTool));
+        return Ok(PropertyFinding::unclear(PROPERTY, evidence, SettledBy::VolumeTool));
     }
     let members = members(survey, strip_bytes, &mut evidence)?;
     Ok(PropertyFinding::certain(PROPERTY, PropertyAnswer::Strips { strip_bytes, members }, evidence))
@@ -103,7 +104,7 @@ fn read_across(survey: &mut Survey<'_>, sizes: &[u64], times: &mut [Vec<f64>]) -
 }
 
 /// Returns the division of the sizes into a first and a last group that explains most.
-fn best_step(times: &[Vec<f64>]) -> Option<Step> {
+fn best_step(times: &[Vec<f64>]) -> Option<TimeStep> {
     let step = |at: usize| {
         let (low, high) = (times[..at].concat(), times[at..].concat());
         let variance = |values: &[f64]| {
@@ -114,7 +115,7 @@ fn best_step(times: &[Vec<f64>]) -> Option<Step> {
         let error = (variance(&low) / low.len() as f64 + variance(&high) / high.len() as f64).sqrt().max(1.0);
         // Of two groups of one variance, this is what the division explains.
         let weight = (low.len() * high.len()) as f64 / (low.len() + high.len()) as f64;
-        let step = Step { at, ratio: mean(&high) / mean(&low).max(1.0), score: difference / error };
+        let step = TimeStep { at, ratio: mean(&high) / mean(&low).max(1.0), score: difference / error };
         (difference.powi(2) * weight * difference.signum(), step)
     };
     (1..times.len()).map(step).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, step)| step)

@@ -1,9 +1,7 @@
-//! The order of the probes, and what they share.
+//! A device under examination: its bench, and the answers so far.
 
-use crate::access::AccessSample;
-use crate::answer::{DeviceProperty, Identity, PropertyAnswer, PropertyFinding, Settling};
+use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding};
 use crate::bench::{BenchFacts, DeviceBench, Manner, Performed};
-use crate::{capacity, command, fast_region, flush, memory, place, rotation, shingled, strip};
 use kurabe_core::Result;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{Op, OpKind};
@@ -24,22 +22,37 @@ impl SurveyLimits {
     pub const MODEL: Self = Self { long_write_bytes: 256 << 30, long_write_ns: u64::MAX };
 }
 
+/// Times of writes and flushes, in ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlushTimes {
+    /// A write of a block.
+    pub(crate) plain: f64,
+    /// A durable write of a block.
+    pub(crate) durable: f64,
+    /// A flush with nothing to do.
+    pub(crate) idle: f64,
+    /// A flush after a write of a block.
+    pub(crate) after_one: f64,
+    /// A flush after 1 MiB.
+    pub(crate) after_many: f64,
+}
+
 /// A device under examination.
 pub struct Survey<'b> {
-    bench: &'b mut dyn DeviceBench,
+    pub(crate) bench: &'b mut dyn DeviceBench,
     pub(crate) facts: BenchFacts,
     pub(crate) random: Random,
     pub(crate) limits: SurveyLimits,
-    written_bytes: u64,
-    first_ns: Option<u64>,
-    last_ns: u64,
-    findings: Vec<PropertyFinding>,
+    pub(crate) written_bytes: u64,
+    pub(crate) first_ns: Option<u64>,
+    pub(crate) last_ns: u64,
+    pub(crate) findings: Vec<PropertyFinding>,
     /// Times of writes and flushes, which two properties need.
-    pub(crate) flush_times: Option<flush::FlushTimes>,
+    pub(crate) flush_times: Option<FlushTimes>,
 }
 
 impl Survey<'_> {
-    /// Performs operations.
+    /// Performs operations on the bench.
     pub(crate) fn perform(&mut self, ops: &[Op], manner: Manner) -> Result<Vec<Performed>> {
         let writes = ops.iter().filter(|op| op.kind == OpKind::Write);
         self.written_bytes += writes.map(|op| u64::from(op.length_bytes)).sum::<u64>();
@@ -49,7 +62,7 @@ impl Survey<'_> {
         Ok(performed)
     }
 
-    /// Lets time pass.
+    /// Lets time pass without operations.
     pub(crate) fn rest(&mut self, length_ns: u64) -> Result<()> {
         self.bench.rest(length_ns)
     }
@@ -69,6 +82,12 @@ impl Survey<'_> {
         self.findings.iter().find(|finding| finding.property == property)?.answer
     }
 
+    /// Returns the figures behind the answer to an earlier property.
+    pub(crate) fn evidence(&self, property: DeviceProperty) -> Vec<EvidenceFigure> {
+        let finding = self.findings.iter().find(|finding| finding.property == property);
+        finding.map(|finding| finding.evidence.clone()).unwrap_or_default()
+    }
+
     /// Returns the bytes that hold data, as far as an earlier probe has shown.
     pub(crate) fn usable_bytes(&self) -> u64 {
         match self.answer(DeviceProperty::Capacity) {
@@ -82,14 +101,6 @@ impl Survey<'_> {
         matches!(self.answer(DeviceProperty::Medium), Some(PropertyAnswer::Rotates { .. }))
     }
 
-    /// Returns the time of a revolution; it is endless if nothing rotates.
-    pub(crate) fn turn_ns(&self) -> f64 {
-        match self.answer(DeviceProperty::Medium) {
-            Some(PropertyAnswer::Rotates { rpm, .. }) => 60e9 / rpm,
-            _ => f64::INFINITY,
-        }
-    }
-
     /// Returns whether reads, or repeated ones, do not reach the device.
     pub(crate) fn is_hidden_by_memory(&self) -> bool {
         matches!(
@@ -97,64 +108,4 @@ impl Survey<'_> {
             Some(PropertyAnswer::FromMemory | PropertyAnswer::RepeatsFromMemory)
         )
     }
-
-    fn examine(&mut self, property: DeviceProperty, sample: &AccessSample) -> Result<PropertyFinding> {
-        if property.needs_writes() && !self.facts.is_writable {
-            return Ok(PropertyFinding::unclear(property, Vec::new(), Settling::Writes));
-        }
-        match property {
-            DeviceProperty::Memory => Ok(memory::judge(sample)),
-            DeviceProperty::Medium => Ok(rotation::judge(self, sample)),
-            DeviceProperty::Command => command::command(self),
-            DeviceProperty::Queue => command::queue(self),
-            DeviceProperty::Strip => strip::strip(self),
-            DeviceProperty::Capacity => capacity::capacity(self),
-            DeviceProperty::WriteCache => flush::write_cache(self),
-            DeviceProperty::Flush => flush::flush(self),
-            DeviceProperty::Shingled => shingled::shingled(self),
-            DeviceProperty::FastRegion => fast_region::fast_region(self),
-        }
-    }
-}
-
-/// Examines a device. `tell` receives each property before it is examined.
-///
-/// # Errors
-/// When the device fails, or the user stops the program.
-pub fn identify(
-    bench: &mut dyn DeviceBench,
-    seed: u64,
-    limits: SurveyLimits,
-    tell: &mut dyn FnMut(DeviceProperty),
-) -> Result<Identity> {
-    let facts = bench.facts();
-    let mut survey = Survey {
-        facts,
-        random: Random::new(seed, 0),
-        limits,
-        written_bytes: 0,
-        first_ns: None,
-        last_ns: 0,
-        findings: Vec::new(),
-        flush_times: None,
-        bench,
-    };
-    tell(DeviceProperty::Memory);
-    if facts.is_new_file {
-        place::fill(&mut survey)?;
-    }
-    survey.forget()?;
-    let sample = AccessSample::take(&mut survey)?;
-    for property in DeviceProperty::ALL {
-        tell(property);
-        let finding = survey.examine(property, &sample)?;
-        survey.findings.push(finding);
-    }
-    Ok(Identity {
-        span_bytes: facts.span_bytes,
-        is_device: facts.is_device,
-        probing_ns: survey.last_ns.saturating_sub(survey.first_ns.unwrap_or(survey.last_ns)),
-        written_bytes: survey.written_bytes,
-        findings: survey.findings,
-    })
 }

@@ -16,7 +16,7 @@ use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{BenchRules, on_target};
 use kurabe_explain::PROBE;
-use kurabe_identify::{DeviceProperty, Identity, SurveyLimits};
+use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
 
 /// Largest test file in a directory.
 const MOST_FILE_BYTES: u64 = 1 << 30;
@@ -38,7 +38,7 @@ pub struct IdentityRequest {
     pub file_bytes: Option<u64>,
 }
 
-/// What an identification does to its target.
+/// Effects of an identification on its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentityPlan {
     /// Kind of the target.
@@ -53,17 +53,17 @@ pub struct IdentityPlan {
 
 /// A device that was identified.
 #[derive(Clone, Debug)]
-pub struct Identified {
-    /// Target.
+pub struct IdentifiedTarget {
+    /// The target that was examined.
     pub target: TargetRecord,
     /// Name of the model with its changes, if the target is one.
     pub model: Option<String>,
-    /// The answers.
-    pub identity: Identity,
+    /// The answers, with their evidence.
+    pub identity: DeviceIdentity,
 }
 
 impl IdentityRequest {
-    /// Plans the identification.
+    /// Plans the identification of the target.
     ///
     /// # Errors
     /// When the target does not exist, or writes to a device lack the user's consent.
@@ -142,7 +142,7 @@ impl IdentityRequest {
         prepared: Prepared,
         lab: &Lab<'_>,
         tell: &mut dyn FnMut(DeviceProperty),
-    ) -> Result<Identified> {
+    ) -> Result<IdentifiedTarget> {
         let is_model = prepared.is_modelled();
         let seed = if is_model { prepared.profile().rules.seed } else { random_word()? };
         let open = prepared.open(lab)?;
@@ -152,7 +152,12 @@ impl IdentityRequest {
 
 impl Open<'_> {
     /// Identifies the device, closes it, and removes the run.
-    fn identify(self, seed: u64, writes: bool, tell: &mut dyn FnMut(DeviceProperty)) -> Result<Identified> {
+    fn identify(
+        self,
+        seed: u64,
+        writes: bool,
+        tell: &mut dyn FnMut(DeviceProperty),
+    ) -> Result<IdentifiedTarget> {
         let Self { mut journal, mut ground, plan, .. } = self;
         let target = ground.record(&plan.profile);
         let stop = journal.lab.handle.stop.clone();
@@ -175,6 +180,6 @@ impl Open<'_> {
         let identity = outcome?;
         left.and(removed)?;
         debug_assert!(target.kind == TargetKind::Model || model.is_none());
-        Ok(Identified { target, model, identity })
+        Ok(IdentifiedTarget { target, model, identity })
     }
 }

@@ -71,7 +71,7 @@ pub use exchange::{Exchanged, exchange};
 pub use fit_count::largest_count;
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
-pub use identity::{Identified, IdentityPlan, IdentityRequest};
+pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest};
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;

@@ -1,4 +1,4 @@
-//! What a device really is: a line for each property, with its evidence.
+//! Answers about a device: a line for each property, with its evidence.
 
 use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
@@ -6,14 +6,14 @@ use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::TargetKind;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_identify::{
-    Certainty, DeviceProperty, EvidenceFigure, FigureUnit, Identity, PropertyAnswer, PropertyFinding,
-    Settling,
+    Certainty, DeviceIdentity, DeviceProperty, EvidenceFigure, FigureUnit, PropertyAnswer, PropertyFinding,
+    SettledBy,
 };
-use kurabe_lab::{Identified, IdentityPlan};
+use kurabe_lab::{IdentifiedTarget, IdentityPlan};
 
 /// Renders the answers about a device.
-pub fn identity_doc(identified: &Identified) -> Doc {
-    let Identified { target, model, identity } = identified;
+pub fn identity_doc(identified: &IdentifiedTarget) -> Doc {
+    let IdentifiedTarget { target, model, identity } = identified;
     let name = model.as_ref().map_or_else(|| target.given.clone(), |model| format!("model:{model}"));
     let mut doc = Doc::new();
     doc.push(Paragraph::new(headline(&shown::line(&name), identity)).role(Role::Strong)).gap();
@@ -31,7 +31,7 @@ pub fn identity_doc(identified: &Identified) -> Doc {
     doc
 }
 
-fn headline(name: &str, identity: &Identity) -> Text {
+fn headline(name: &str, identity: &DeviceIdentity) -> Text {
     let size = format_bytes_decimal(identity.span_bytes);
     let time = number::long_time(identity.probing_ns);
     let written = format_bytes_decimal(identity.written_bytes);
@@ -74,7 +74,8 @@ pub fn identity_plan_doc(plan: &IdentityPlan) -> Doc {
             "調査でファイルに最大 {written} を書き込みます(最長 {time})"
         )),
         _ => say(text!(
-            "the probes write up to {written}, in up to {time}; this is wear, and all data on the target are lost",
+            "the probes write up to {written}, in up to {time}; this is wear, and all data on the \
+             target are lost",
             "調査で最大 {written} を書き込みます(最長 {time})。その分だけ摩耗し、対象のデータはすべて失われます"
         )),
     }
@@ -166,13 +167,10 @@ fn command_words(small_read_ns: f64, rate_bytes_per_s: f64, faster_than: Option<
     let (small, rate) = (time(small_read_ns), number::rate(rate_bytes_per_s));
     match faster_than {
         Some(link) => text!(
-            "{small} for 4 KiB, {rate} for the bytes of large reads; the link is faster than {link}",
-            "4 KiB に {small}、大きな読み出しは {rate}。接続は {link} より速い"
+            "{small} for 4 KiB, {rate} in order; the link is faster than {link}",
+            "4 KiB に {small}、シーケンシャルは {rate}。接続は {link} より速い"
         ),
-        None => text!(
-            "{small} for 4 KiB, {rate} for the bytes of large reads",
-            "4 KiB に {small}、大きな読み出しは {rate}"
-        ),
+        None => text!("{small} for 4 KiB, {rate} in order", "4 KiB に {small}、シーケンシャルは {rate}"),
     }
 }
 
@@ -211,7 +209,8 @@ fn write_answer_words(answer: &PropertyAnswer) -> Text {
             "無効。媒体に書き終えてから完了を返す"
         ),
         PropertyAnswer::FreeFlush => text!(
-            "a flush costs nothing: there is power-loss protection, or nothing to flush, or flushes are ignored; time cannot distinguish these",
+            "a flush costs nothing: there is power-loss protection, or nothing to flush, or flushes \
+             are ignored; time cannot distinguish these",
             "フラッシュに時間がかからない。電源断保護がある、書き残しがない、無視している、のどれか(時間では区別できない)"
         ),
         PropertyAnswer::FlushWaits => {
@@ -271,11 +270,7 @@ fn figure_name(name: &str) -> Text {
         "intervals" => text!("intervals", "区間数"),
         "sequential" => text!("sequential", "シーケンシャル"),
         "small_reread" => text!("4 KiB again", "4 KiB の再読み出し"),
-        "small_sequential_read" => text!("4 KiB in order", "4 KiB の順次読み出し"),
-        "disagreement_of_rereads" => text!("disagreement of larger ones", "大きな再読み出しの不一致"),
-        "disagreement_of_sequential_reads" => {
-            text!("disagreement of larger ones in order", "大きな順次読み出しの不一致")
-        }
+        "larger_reread" => text!("256 KiB again", "256 KiB の再読み出し"),
         "time_at_depth_1" => text!("one read at depth 1", "深さ 1 の読み出し"),
         "gain_at_depth_4" => text!("gain at depth 4", "深さ 4 での倍率"),
         "gain_at_depth_32" => text!("gain at depth 32", "深さ 32 での倍率"),
@@ -314,25 +309,25 @@ fn write_figure_name(name: &str) -> Text {
     }
 }
 
-fn settling_words(settling: Settling) -> Text {
+fn settling_words(settling: SettledBy) -> Text {
     let way = match settling {
-        Settling::Writes => text!("writing to the device", "デバイスへの書き込み"),
-        Settling::WholeDevice => {
+        SettledBy::Writes => text!("writing to the device", "デバイスへの書き込み"),
+        SettledBy::WholeDevice => {
             text!("the device itself instead of a file on it", "ファイルではなくデバイス自体の調査")
         }
-        Settling::LargerRange => text!(
+        SettledBy::LargerRange => text!(
             "reads over a range larger than any memory in question",
             "関係するメモリーより広い範囲の読み出し"
         ),
-        Settling::ReachMedium => text!("reads that reach the medium", "媒体に届く読み出し"),
-        Settling::Again => text!("another run on a quiet machine", "負荷のない状態での再調査"),
-        Settling::PowerCut => text!(
+        SettledBy::ReachMedium => text!("reads that reach the medium", "媒体に届く読み出し"),
+        SettledBy::Again => text!("another run on a quiet machine", "負荷のない状態での再調査"),
+        SettledBy::PowerCut => text!(
             "cutting the power while the device writes, and checking what is left",
             "書き込み中の電源断と、残ったデータの照合"
         ),
-        Settling::MoreWritten => text!("writing more", "より多くの書き込み"),
-        Settling::NoScheduler => text!("turning the I/O scheduler off", "I/O スケジューラーの無効化"),
-        Settling::VolumeTool => {
+        SettledBy::MoreWritten => text!("writing more", "より多くの書き込み"),
+        SettledBy::NoScheduler => text!("turning the I/O scheduler off", "I/O スケジューラーの無効化"),
+        SettledBy::VolumeTool => {
             text!("the configuration of the volume, if it is one", "ボリュームであれば、その構成情報")
         }
     };

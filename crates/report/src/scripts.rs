@@ -10,7 +10,7 @@ use kurabe_core::event::Event;
 use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
-use kurabe_identify::Identity;
+use kurabe_identify::DeviceIdentity;
 use kurabe_lab::{CutTrial, ImageReport, ModelSide};
 use kurabe_price::{Bill, BudgetLine, Changes};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
@@ -128,13 +128,13 @@ pub enum ScriptLine<'a> {
         /// The verdict on each limit.
         fit: &'a Fit,
     },
-    /// What a device is.
+    /// Properties of a device, with their evidence.
     Identity {
         /// The target as the user named it.
         target: &'a str,
-        /// The answers.
+        /// The answers, one for each property.
         #[serde(flatten)]
-        identity: &'a Identity,
+        identity: &'a DeviceIdentity,
     },
     /// Comparison of a run with published figures.
     Beside {

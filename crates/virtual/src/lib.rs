@@ -10,7 +10,7 @@ use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord};
 use kurabe_core::{Result, model::Model, trace::Trace};
 use kurabe_engine::{Contender, InTurns, ModelBench, Modelled, Session};
-use kurabe_identify::{DeviceProperty, Identity, SurveyLimits};
+use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub fn identify(
     limits: SurveyLimits,
     stop: &Stop,
     tell: &mut dyn FnMut(DeviceProperty),
-) -> Result<Identity> {
+) -> Result<DeviceIdentity> {
     let mut bench = ModelBench::new(model, writes, stop);
     kurabe_identify::identify(&mut bench, seed, limits, tell)
 }

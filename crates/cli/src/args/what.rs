@@ -10,19 +10,46 @@ use kurabe_lab::{IdentityRequest, RunRequest, assignments};
 #[derive(Debug, Args)]
 #[command(after_help = below!("what"))]
 pub struct WhatArgs {
-    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("The device: a block device, a directory or file on it, or model:NAME", "調べる対象: ブロックデバイス、その上のディレクトリやファイル、model:名前"))]
+    #[arg(
+        value_name = "TARGET", value_hint = ValueHint::AnyPath,
+        help = t(
+            "The device: a block device, a directory or file on it, or model:NAME",
+            "調べる対象: ブロックデバイス、その上のディレクトリやファイル、model:名前"
+        )
+    )]
     pub target: TargetPath,
-    #[arg(long, help = t("Also examine what only writes can show", "書き込みでしか分からないことも調べる"))]
+    #[arg(
+        long,
+        help = t("Also examine what only writes can show", "書き込みでしか分からないことも調べる")
+    )]
     pub write: bool,
-    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    #[arg(
+        long, value_name = "LAYER.PARAMETER=VALUE",
+        help = t(
+            "Change a parameter of a model, as in raid.strip=256KiB (may be repeated)",
+            "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"
+        )
+    )]
     pub set: Vec<String>,
-    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers of a model out", "モデルの層を省く"))]
+    #[arg(
+        long, value_name = "LAYER,…", value_delimiter = ',',
+        help = t("Leave layers of a model out", "モデルの層を省く")
+    )]
     pub without: Vec<String>,
     #[command(flatten)]
     pub writing: WritingArgs,
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file in a directory, at most 1 GiB [default: 1 GiB]", "ディレクトリに作るテストファイルのサイズ(最大 1 GiB) [既定: 1 GiB]"))]
+    #[arg(
+        long, value_name = "SIZE", value_parser = bytes,
+        help = t(
+            "Size of the test file in a directory, at most 1 GiB [default: 1 GiB]",
+            "ディレクトリに作るテストファイルのサイズ(最大 1 GiB) [既定: 1 GiB]"
+        )
+    )]
     pub size: Option<u64>,
-    #[arg(long, help = t("Show what would be written; examine nothing", "書き込む量を示すだけで、調べない"))]
+    #[arg(
+        long,
+        help = t("Show what would be written; examine nothing", "書き込む量を示すだけで、調べない")
+    )]
     pub dry_run: bool,
 }
 

@@ -36,7 +36,7 @@ fn a_model_is_identified_in_both_languages_and_for_scripts() {
     let lines = lab.kurabe(&["what", &target, "--json"]).ok().json_lines();
     let [line] = &lines[..] else { panic!("{lines:?}") };
     assert_eq!((&line["event"], list_of(&line["findings"]).len()), (&"identity".into(), 10));
-    assert!(lab.list().is_empty(), "it is no run");
+    assert!(lab.list().is_empty(), "it is not a run");
 }
 
 #[test]

@@ -35,16 +35,16 @@ pub fn scored(seed: u64, count: u64, long_write_bytes: u64) -> (String, Vec<Scor
             kurabe_virtual::identify(&mut model, seed ^ number, true, limits, &Stop::default(), &mut |_| {})
                 .unwrap_or_else(|error| panic!("{}: {error}", fake.label));
         for (score, finding) in scores.iter_mut().zip(&identity.findings) {
-            let names: Vec<&str> = finding.evidence.iter().map(|figure| figure.name).collect();
+            assert!(finding.answer.is_none() || !finding.evidence.is_empty(), "{}: no evidence", fake.label);
             match &finding.answer {
                 None => score.unclear += 1,
-                Some(answer) if truth.accepts(answer, &names) => score.right += 1,
+                Some(answer) if truth.accepts(answer) => score.right += 1,
                 Some(_) => {
                     score.wrong += 1;
                     score.surely_wrong += usize::from(finding.certainty == Certainty::Certain);
                 }
             }
-            let is_right = finding.answer.as_ref().is_some_and(|answer| truth.accepts(answer, &names));
+            let is_right = finding.answer.as_ref().is_some_and(|answer| truth.accepts(answer));
             if !is_right {
                 let word = if finding.answer.is_some() { "WRONG" } else { "unclear" };
                 let figures: Vec<String> = finding
