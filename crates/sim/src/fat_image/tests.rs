@@ -125,7 +125,7 @@ fn parameters_that_do_not_fit_are_refused() {
         ("tracks", "0", "fat-image.tracks=0: `drop_identical` needs `tracks`"),
         // One request would be divided into a huge number of ranges.
         ("track", "3 GiB", "--set fat-image.track=3 GiB: `3 GiB` is outside"),
-        ("reopen", "511 B", "fat-image.reopen=511 B: a file is not opened anew"),
+        ("reopen", "511 B", "fat-image.reopen=511 B: a file is not reopened"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
         let set = spec.set(&format!("fat-image.{key}"), value);

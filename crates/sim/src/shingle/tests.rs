@@ -120,6 +120,6 @@ fn a_flush_and_what_asks_for_nothing_go_through() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let error = shingled("capacity=961_MiB", 1000, "0_ns").err().unwrap();
-    assert!(error.what().en.contains("bands hold"), "{error}");
+    assert!(error.what().en.contains("bands have"), "{error}");
     assert_eq!(stack("").capacity_bytes(), 30 * BAND);
 }

@@ -44,7 +44,7 @@ fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
     }
     assert_eq!(stack.in_flight(), 3);
     let error = stack.check_not_blocked().unwrap_err();
-    assert_eq!(error.what().en, "the model is blocked with 3 requests in it: dies waits for its cleaner");
+    assert_eq!(error.what().en, "the model is blocked with 3 requests in flight: dies waits for its cleaner");
 }
 
 /// A medium with a bug: it panics on a request of an odd length.

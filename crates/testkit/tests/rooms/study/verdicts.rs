@@ -272,16 +272,16 @@ fn changed_models_are_told_as_such() {
 fn a_mistake_in_a_question_shows_its_line_and_what_would_do() {
     let catalogue = Catalogue::load().unwrap();
     for (good, bad, words, remedy) in [
-        ("best = [\"one\"]", "best = [\"onee\"]", "no `onee`", "`one`"),
+        ("best = [\"one\"]", "best = [\"onee\"]", "`onee` does not exist", "`one`"),
         ("figures = [{ part = \"rates\" }]", "figures = [{ part = \"rate\" }]", "no table `rate`", "`rates`"),
-        ("columns = [\"read\"] }]", "columns = [\"raed\"] }]", "no `raed`", "`read`"),
-        ("to = \"two\"", "to = \"too\"", "no `too`", "`two`"),
-        ("along = \"memory.access\"", "along = \"memory.acces\"", "no `memory.acces`", "memory.access"),
+        ("columns = [\"read\"] }]", "columns = [\"raed\"] }]", "`raed` does not exist", "`read`"),
+        ("to = \"two\"", "to = \"too\"", "`too` does not exist", "`two`"),
+        ("along = \"memory.access\"", "along = \"memory.acces\"", "`memory.acces` does not exist", "memory.access"),
         ("along = \"memory.access\"\nfigures", "figures", "`along`", ""),
         ("ask = \"keeps\"", "ask = \"keep\"", "choices", "keeps"),
         ("at_least = 400\n", "", "`at_most`", ""),
         ("at_least = 400\n", "at_least = 400\nfrom = \"one\"\n", "has no effect with", ""),
-        ("columns = [\"read\", \"write\"] }]", "columns = [\"read\"] }]", "two columns", ""),
+        ("columns = [\"read\", \"write\"] }]", "columns = [\"read\"] }]", "expected two columns", ""),
         ("is = \"worse\"", "is = \"slower\"", "choices", "worse"),
         ("id = \"what\"", "id = \"which\"", "another question", ""),
         ("id = \"two\"", "id = \"one\"", "another row", ""),
