@@ -57,13 +57,13 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     // mkjournal.c begins to look for free blocks in the middle of the file system.
     let middle = values.file_system_bytes.min(capacity_bytes) / 2 / PAGE_BYTES * PAGE_BYTES;
     let journal_bytes = values.journal_bytes.min(middle / 2) / PAGE_BYTES * PAGE_BYTES;
-    let layer = Pages {
+    let layer = FilePages {
         below: builder.only_below(),
         journal: middle..middle + journal_bytes.max(PAGE_BYTES * (COMMIT_BLOCKS + 1)),
         journal_next: middle,
         words: Words::new(builder),
         values,
-        ..Pages::default()
+        ..FilePages::default()
     };
     if layer.journal.end > capacity_bytes {
         let what =
@@ -100,7 +100,7 @@ struct Round {
 }
 
 #[derive(Clone, Default)]
-struct Pages {
+struct FilePages {
     below: LayerId,
     journal: Range<u64>,
     journal_next: u64,
@@ -120,7 +120,7 @@ struct Pages {
     words: Words,
 }
 
-impl Pages {
+impl FilePages {
     fn write(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let first = request.offset_bytes / PAGE_BYTES;
@@ -233,7 +233,7 @@ impl Pages {
     }
 }
 
-impl Layer for Pages {
+impl Layer for FilePages {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         match request.kind {

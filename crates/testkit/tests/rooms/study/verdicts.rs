@@ -276,7 +276,12 @@ fn a_mistake_in_a_question_shows_its_line_and_what_would_do() {
         ("figures = [{ part = \"rates\" }]", "figures = [{ part = \"rate\" }]", "no table `rate`", "`rates`"),
         ("columns = [\"read\"] }]", "columns = [\"raed\"] }]", "`raed` does not exist", "`read`"),
         ("to = \"two\"", "to = \"too\"", "`too` does not exist", "`two`"),
-        ("along = \"memory.access\"", "along = \"memory.acces\"", "`memory.acces` does not exist", "memory.access"),
+        (
+            "along = \"memory.access\"",
+            "along = \"memory.acces\"",
+            "`memory.acces` does not exist",
+            "memory.access",
+        ),
         ("along = \"memory.access\"\nfigures", "figures", "`along`", ""),
         ("ask = \"keeps\"", "ask = \"keep\"", "choices", "keeps"),
         ("at_least = 400\n", "", "`at_most`", ""),
