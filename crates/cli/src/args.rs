@@ -124,7 +124,10 @@ pub enum Command {
     Show(ShowArgs),
     #[command(about = t("What limited each test of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
-    #[command(about = t("What a device really is: disk or flash, fake capacity, caches, SMR, each with its evidence", "デバイスの正体(ディスクかフラッシュか、容量偽装、キャッシュ、SMR)を根拠付きで示す"))]
+    #[command(about = t(
+        "What a device really is: disk or flash, fake capacity, caches, SMR, each with its evidence",
+        "デバイスの正体(ディスクかフラッシュか、容量偽装、キャッシュ、SMR)を根拠付きで示す"
+    ))]
     What(WhatArgs),
     #[command(about = t("Compare stored runs test by test, or all of them by what they differ in (--by)", "測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
     Compare(CompareArgs),
