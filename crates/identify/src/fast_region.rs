@@ -69,6 +69,8 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             PropertyFinding::certain(PROPERTY, answer, evidence)
         }
         None => {
+            // A fall in the last parts would not be established.
+            let written_bytes = written_bytes.saturating_sub(SLOW_PARTS as u64 * part_bytes);
             let answer = PropertyAnswer::NoFastRegion { written_bytes, rate_bytes_per_s: median(&rates) };
             let settling = SettledBy::MoreWritten;
             PropertyFinding::likely(PROPERTY, answer, evidence, settling)
