@@ -13,6 +13,7 @@
 
 mod carried;
 mod evidence;
+mod flush;
 mod limit;
 mod rules;
 mod storage;

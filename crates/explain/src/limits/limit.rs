@@ -22,6 +22,8 @@ pub enum LimitKind {
     Link,
     /// Seek and rotation.
     Mechanics,
+    /// The flush that makes writes durable: fsync, fdatasync, or within each write.
+    Flush,
     /// Writes that exceed the sustained rate, after a cache was full.
     WriteCache,
     /// Reads that wait for concurrent writes.
@@ -81,11 +83,12 @@ pub struct Limit {
 
 impl LimitKind {
     /// Limits of the storage that an article may name as reasons, with their names in JSON.
-    pub const REASONS: [(&'static str, Self); 13] = [
+    pub const REASONS: [(&'static str, Self); 14] = [
         ("host_memory", Self::HostMemory),
         ("volume", Self::Volume),
         ("link", Self::Link),
         ("mechanics", Self::Mechanics),
+        ("flush", Self::Flush),
         ("write_cache", Self::WriteCache),
         ("behind_writes", Self::BehindWrites),
         ("stalls", Self::Stalls),
@@ -102,9 +105,11 @@ impl Limit {
     /// Returns the limit in a few words, for use within a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
-            LimitKind::Volume | LimitKind::Link | LimitKind::Shared | LimitKind::Cause => {
-                self.sentence.clone()
-            }
+            LimitKind::Volume
+            | LimitKind::Link
+            | LimitKind::Flush
+            | LimitKind::Shared
+            | LimitKind::Cause => self.sentence.clone(),
             LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
             LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
             LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),

@@ -15,6 +15,7 @@ use super::carried;
 use super::evidence::{
     ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
 };
+use super::flush::flushed;
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
@@ -140,7 +141,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
         Some((other, slowed_to)) if slowed_to < SLOWED => return words::other_work(&other, slowed_to),
         _ => {}
     }
-    let limit = undisturbed(record, evidence, facts);
+    let limit = flushed(evidence, facts, || undisturbed(record, evidence, facts));
     match disturbance.filter(|other| other.slowed_to.is_none()) {
         Some(other) => limit.beside(&other),
         None => limit,
