@@ -34,7 +34,10 @@ impl Reading {
         let is_mixed = matches!(limit.limit.kind, LimitKind::Unknown | LimitKind::Shared);
         match self {
             Self::SamePlace => evidence.turns() && !evidence.storage.several && !facts.is_random(),
-            Self::Sizes => is_mixed && facts.is_random() && !evidence.turns(),
+            Self::Sizes => {
+                let is_command = limit.limit.kind == LimitKind::Command;
+                (is_mixed || is_command) && facts.is_random() && !evidence.turns()
+            }
             Self::Again => limit.limit.kind == LimitKind::OtherWork,
         }
     }

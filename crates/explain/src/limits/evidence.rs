@@ -7,6 +7,7 @@
 //! offset is a walk along a chain. Time that scatters over milliseconds regardless of the offset is
 //! seek and rotational latency. The remaining time is the same for every command.
 
+use super::rules::ALL_BYTES;
 use super::storage::StorageFacts;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
@@ -26,7 +27,7 @@ const MOVING_NS: f64 = 2.4e6;
 const ALIKE: f64 = 0.25;
 /// A single operation waits for half a revolution on average, and no disk exceeded 15,000 rpm. If
 /// the time is half of that, most operations were served from memory or flash.
-const QUICK_NS: f64 = 1e6;
+pub(super) const QUICK_NS: f64 = 1e6;
 /// A small re-read of the same range came from memory if it takes no more than this share of a read
 /// elsewhere. A revolution takes longer.
 const FROM_MEMORY: f64 = 0.25;
@@ -125,22 +126,49 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns the transfer time of an operation of a cell: at the rate of sequential work, or for
-    /// single random operations the extra time of larger ones, whichever is longer.
+    /// single random operations the time that other sizes show per byte, whichever is longer.
     pub(super) fn bytes_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
-        let in_order_ns = facts.block_bytes() * 1e9 / self.fastest(facts)?.rate;
+        let mut rate = self.fastest(facts)?.rate;
+        if self.ends_in_memory(facts) && facts.rate < rate * ALL_BYTES {
+            // The medium, which may limit sequential writes, has no part in these.
+            let read = facts.opposite(self.cells).and_then(|read| self.fastest(read));
+            rate = read.map_or(rate, |read| read.rate.max(rate));
+        }
+        let in_order_ns = facts.block_bytes() * 1e9 / rate;
+        Some(in_order_ns.max(self.bytes_at_random_ns(facts).unwrap_or(0.0)))
+    }
+
+    /// Returns the transfer time of a single random operation, from the time that those of other
+    /// sizes take.
+    fn bytes_at_random_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
         let alone = |other: &CellFacts<'_>| {
             other.measured()
                 && other.is_alone()
                 && other.is_random()
+                && !other.is_same_place()
                 && other.cell.direction == facts.cell.direction
         };
-        let mut larger =
-            self.cells.iter().filter(|other| alone(other) && other.block_bytes() > facts.block_bytes());
-        let at_random_ns = larger.next().filter(|_| alone(facts)).map(|larger| {
-            let more_bytes = larger.block_bytes() - facts.block_bytes();
-            (larger.latency_ns - facts.latency_ns) / more_bytes * facts.block_bytes()
-        });
-        Some(in_order_ns.max(at_random_ns.unwrap_or(0.0)))
+        let others = self.cells.iter().filter(|other| alone(facts) && alone(other));
+        let per_byte_ns = |other: &CellFacts<'_>| {
+            let more_bytes = other.block_bytes() - facts.block_bytes();
+            (more_bytes != 0.0).then(|| (other.latency_ns - facts.latency_ns) / more_bytes)
+        };
+        let per_byte_ns = others.filter_map(per_byte_ns).reduce(f64::max)?;
+        Some(per_byte_ns * facts.block_bytes())
+    }
+
+    /// Returns whether single random operations of several sizes show the time per byte of one of
+    /// them. Sequential work is spread over more flash chips and channels than a small operation.
+    pub(super) fn has_sizes(&self, facts: &CellFacts<'_>) -> bool {
+        self.bytes_at_random_ns(facts).is_some()
+    }
+
+    /// Returns whether single small writes end in memory in front of flash, because they take no
+    /// longer than reads.
+    pub(super) fn ends_in_memory(&self, facts: &CellFacts<'_>) -> bool {
+        let read = facts.opposite(self.cells).filter(|_| facts.is_write() && facts.is_alone());
+        let is_random = facts.is_random() && self.turning == Turning::No;
+        read.is_some_and(|read| is_random && facts.latency_ns <= read.latency_ns)
     }
 
     /// Returns the rate in bytes per second of the connection and the drive's memory, without the
@@ -201,30 +229,30 @@ pub(super) fn is_access(facts: &CellFacts<'_>) -> bool {
         && facts.block_bytes() < LARGE_BYTES
 }
 
-/// Determines whether the medium is rotational.
+/// Determines whether the medium is rotational. Accesses decide, unless the drive itself was asked:
+/// a bridge or a network target that calls a hard disk non-rotational cannot hide its rotation.
 fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
-    if storage.turns == Some(false) {
+    if storage.turns == Some(false) && storage.is_asked {
         return Turning::No;
     }
-    for facts in cells.iter().filter(|facts| is_access(facts)) {
-        if facts.operations < FEWEST_OPERATIONS {
-            continue;
-        }
-        let [low_ns, high_ns] = facts.tenths_ns;
-        if walk(facts).is_some() || facts.median_ns < QUICK_NS {
-            return Turning::No;
-        }
-        if high_ns - low_ns >= MOVING_NS {
-            return Turning::Seen;
-        }
-        if high_ns <= low_ns * (1.0 + ALIKE) {
-            return Turning::No;
-        }
-    }
-    match storage.turns {
+    let enough = |facts: &&CellFacts<'_>| is_access(facts) && facts.operations >= FEWEST_OPERATIONS;
+    let seen = cells.iter().filter(enough).find_map(turning_seen);
+    seen.unwrap_or(match storage.turns {
         Some(true) if storage.is_asked => Turning::Told,
         _ => Turning::Unknown,
+    })
+}
+
+/// Returns whether the times of single reads show rotation, or exclude it.
+fn turning_seen(facts: &CellFacts<'_>) -> Option<Turning> {
+    let [low_ns, high_ns] = facts.tenths_ns;
+    if walk(facts).is_some() || facts.median_ns < QUICK_NS {
+        return Some(Turning::No);
     }
+    if high_ns - low_ns >= MOVING_NS {
+        return Some(Turning::Seen);
+    }
+    (high_ns <= low_ns * (1.0 + ALIKE)).then_some(Turning::No)
 }
 
 /// Returns how the time of single operations grows with their offset, if it does. Operations served

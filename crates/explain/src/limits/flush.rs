@@ -21,11 +21,7 @@ const MUCH_LONGER: f64 = 2.0;
 
 /// Returns the flush as the limit, or as one of two. `rest` is the limit of the writes apart from
 /// the flush.
-pub(super) fn flushed(
-    evidence: &Evidence<'_>,
-    facts: &CellFacts<'_>,
-    rest: impl FnOnce() -> Limit,
-) -> Limit {
+pub(super) fn flushed(evidence: &Evidence<'_>, facts: &CellFacts<'_>, rest: impl FnOnce() -> Limit) -> Limit {
     match &facts.flush {
         Some(CellFlush::Separate(flush)) => match flush.share {
             Some(share) if share >= MOSTLY => separate(facts, flush, share),
@@ -46,7 +42,8 @@ fn the_flush(call: FlushCall) -> Text {
 }
 
 fn separate(facts: &CellFacts<'_>, flush: &FlushFigures, share: f64) -> Limit {
-    let (mean, p99, share) = (number::latency(flush.mean_ns), number::latency(flush.p99_ns), number::percent(share));
+    let (mean, p99, share) =
+        (number::latency(flush.mean_ns), number::latency(flush.p99_ns), number::percent(share));
     let write = number::latency(facts.latency_ns);
     let evidence = text!(
         "a flush takes {mean} on average (p99 {p99}), a write {write}; flushes take {share} of the time",
@@ -92,9 +89,11 @@ fn included(evidence: &Evidence<'_>, facts: &CellFacts<'_>, call: FlushCall) -> 
             "a write takes {whole} including its flush, {plain} without it: the flush is {share_words} of the time",
             "書き込み 1 回は、フラッシュを含めて {whole}、含めなければ {plain} で、フラッシュが時間の {share_words} を占めます"
         );
-        return (share >= MOSTLY).then(|| limit(LimitKind::Flush, Strength::Strong, in_each_write(call), words).next(fewer()));
+        return (share >= MOSTLY)
+            .then(|| limit(LimitKind::Flush, Strength::Strong, in_each_write(call), words).next(fewer()));
     }
-    let read = facts.opposite(evidence.cells).filter(|read| facts.latency_ns >= read.latency_ns * MUCH_LONGER)?;
+    let read =
+        facts.opposite(evidence.cells).filter(|read| facts.latency_ns >= read.latency_ns * MUCH_LONGER)?;
     let read = number::latency(read.latency_ns);
     let words = text!(
         "a write takes {whole} including its flush, a read of the same size {read}",
@@ -108,7 +107,9 @@ fn included(evidence: &Evidence<'_>, facts: &CellFacts<'_>, call: FlushCall) -> 
 
 fn in_each_write(call: FlushCall) -> Text {
     match call.name() {
-        Some(name) => text!("the flush that each write includes ({name})", "書き込みごとのフラッシュ({name})"),
+        Some(name) => {
+            text!("the flush that each write includes ({name})", "書き込みごとのフラッシュ({name})")
+        }
         None => text!("the flush that each write includes", "書き込みごとのフラッシュ"),
     }
 }

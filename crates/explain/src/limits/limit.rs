@@ -105,11 +105,9 @@ impl Limit {
     /// Returns the limit in a few words, for use within a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
-            LimitKind::Volume
-            | LimitKind::Link
-            | LimitKind::Flush
-            | LimitKind::Shared
-            | LimitKind::Cause => self.sentence.clone(),
+            LimitKind::Volume | LimitKind::Link | LimitKind::Flush | LimitKind::Shared | LimitKind::Cause => {
+                self.sentence.clone()
+            }
             LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
             LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
             LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),

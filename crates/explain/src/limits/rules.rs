@@ -13,7 +13,7 @@
 
 use super::carried;
 use super::evidence::{
-    ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
+    ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
 };
 use super::flush::flushed;
 use super::limit::{Limit, Strength};
@@ -80,7 +80,7 @@ const SECOND: f64 = 0.25;
 const MOSTLY_WALKED: f64 = 0.4;
 /// If operations take at least this share of the sequential transfer time of their bytes, small
 /// sizes do not make them faster, and the transfer is the limit.
-const ALL_BYTES: f64 = 0.85;
+pub(super) const ALL_BYTES: f64 = 0.85;
 /// Operations that complete in at least this share of the time of a single one are served one after
 /// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;
@@ -308,6 +308,7 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
             part_of_one(record, evidence, single, Some(facts))
         }
         _ if is_bytes => carried(evidence, facts),
+        Some(single) if may_turn(evidence, single) => None,
         Some(single) => Some(words::command_rate(facts, single)),
         None => None,
     }
@@ -332,12 +333,15 @@ fn part_of_one(
         // In sequential work, transfers overlap, so the time per byte of a small read is at least
         // as long.
         TimePart::Bytes if single.is_random() && !single.is_write() => MOSTLY,
+        // Sequential writes wait for the medium once memory is full. A single one may not.
+        TimePart::Bytes if single.is_random() && beside.is_some() => ALL_BYTES,
         _ => CLEARLY,
     };
     if share < least {
         // Needs that only writes have cannot be separated. Parts of large operations may overlap,
         // unless concurrent operations are faster: then each has waited for more than its transfer.
-        let has_parts = !single.is_write() && (single.is_random() || beside.is_some());
+        let is_read_like = !single.is_write() || evidence.ends_in_memory(single);
+        let has_parts = is_read_like && (single.is_random() || beside.is_some());
         let is_told = has_parts && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
         return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
     }
@@ -348,6 +352,7 @@ fn part_of_one(
         // With a walk, the remaining time need not be fixed, because a file is opened before its
         // chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
+        TimePart::Command if may_turn(evidence, single) => return None,
         // An array of disks writes to several of them, in a way that is not visible.
         TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
             return None;
@@ -361,6 +366,11 @@ fn part_of_one(
         Some(deeper) if part != TimePart::Command => limit.one_after_the_other(single, deeper, evidence),
         _ => limit,
     })
+}
+
+/// Returns whether random operations may wait for seek and rotation, of which nothing is known.
+fn may_turn(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> bool {
+    evidence.turning == Turning::Unknown && single.is_random() && single.latency_ns >= QUICK_NS
 }
 
 /// Returns the walk that reads of the same work show, if they are no slower. Writes find their

@@ -421,7 +421,10 @@ pub(super) fn command(
             "。この時間には仮想マシン({machine})の処理も含まれます"
         ));
     }
-    let strength = if deeper.is_some() { Strength::Strong } else { Strength::Likely };
+    // In flash, the bytes of a small operation pass a single channel, which sequential work does
+    // not show.
+    let is_shown = facts.is_write() || evidence.has_sizes(facts);
+    let strength = if deeper.is_some() && is_shown { Strength::Strong } else { Strength::Likely };
     let sentence = text!("the time of a command, whatever its size", "大きさによらない 1 コマンドの時間");
     let limit = limit(LimitKind::Command, strength, sentence, words);
     if facts.split.is_some() {
