@@ -10,8 +10,8 @@ use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::{Text, profile::Statistic, workload::Direction};
 use kurabe_stats::{
-    CellFlush, Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, cell_flush, compare, compare_computed, figure,
-    is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
+    CellFlush, Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, cell_flush, compare,
+    compare_computed, figure, is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
 };
 use serde::Serialize;
 

@@ -58,7 +58,7 @@ impl Reading {
         };
         match self {
             Self::SamePlace => vec![same(4 << 10), same(16 << 10)],
-            Self::Sizes => vec![read(Pattern::Random, 16 << 10), read(Pattern::Random, 64 << 10)],
+            Self::Sizes => vec![read(Pattern::Random, 8 << 10), read(Pattern::Random, 64 << 10)],
             Self::Again => profile.steps.iter().filter_map(again).collect(),
         }
     }

@@ -146,16 +146,12 @@ fn of_imported(cell: &Cell, imported: &ImportedCell) -> Option<CellFlush> {
         let mut figures = imported.figures.iter();
         let is_it = |of: &Option<FigureOf>| *of == Some(FigureOf::SyncLatency);
         figures
-            .find(|one| {
-                is_it(&one.of) && one.quantity == Quantity::Latency && one.statistic == statistic
-            })
+            .find(|one| is_it(&one.of) && one.quantity == Quantity::Latency && one.statistic == statistic)
             .map(|one| one.value)
     };
     let mean_ns = of_sync(PrintedStatistic::Mean)?;
     if cell.direction == Some(Direction::Write) {
-        let methods = [
-            FlushCall::OpenDatasync, FlushCall::OpenSync, FlushCall::Fdatasync, FlushCall::Fsync,
-        ];
+        let methods = [FlushCall::OpenDatasync, FlushCall::OpenSync, FlushCall::Fdatasync, FlushCall::Fsync];
         let words = ["open_datasync", "open_sync", "fdatasync", "fsync"];
         let named = words.iter().position(|word| cell.label.contains(word));
         return Some(CellFlush::Included(named.map_or(FlushCall::Other, |place| methods[place])));

@@ -46,6 +46,8 @@ const ZONED: f64 = 1.15;
 /// Rates at the fastest and the slowest offset differ by no more than this share on a device that
 /// is equally fast everywhere.
 const AS_FAST: f64 = 0.02;
+/// Sizes that differ by no more than this factor are spread over as many flash chips.
+const NEAR_SIZE: f64 = 4.0;
 /// From this share of explained variance on, no other explanation remains.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 
@@ -138,29 +140,37 @@ impl<'a> Evidence<'a> {
         Some(in_order_ns.max(self.bytes_at_random_ns(facts).unwrap_or(0.0)))
     }
 
-    /// Returns the transfer time of a single random operation, from the time that those of other
-    /// sizes take.
+    /// Returns the transfer time of a single operation, from the time that those of other sizes
+    /// take.
     fn bytes_at_random_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
-        let alone = |other: &CellFacts<'_>| {
-            other.measured()
-                && other.is_alone()
-                && other.is_random()
-                && !other.is_same_place()
-                && other.cell.direction == facts.cell.direction
-        };
-        let others = self.cells.iter().filter(|other| alone(facts) && alone(other));
+        let others = self.other_sizes(facts);
         let per_byte_ns = |other: &CellFacts<'_>| {
-            let more_bytes = other.block_bytes() - facts.block_bytes();
-            (more_bytes != 0.0).then(|| (other.latency_ns - facts.latency_ns) / more_bytes)
+            (other.latency_ns - facts.latency_ns) / (other.block_bytes() - facts.block_bytes())
         };
-        let per_byte_ns = others.filter_map(per_byte_ns).reduce(f64::max)?;
+        let per_byte_ns = others.map(per_byte_ns).reduce(f64::max)?;
         Some(per_byte_ns * facts.block_bytes())
     }
 
-    /// Returns whether single random operations of several sizes show the time per byte of one of
-    /// them. Sequential work is spread over more flash chips and channels than a small operation.
+    /// Returns single operations at any offset that differ from those of a cell by their size.
+    fn other_sizes(&self, facts: &CellFacts<'_>) -> impl Iterator<Item = &'a CellFacts<'a>> {
+        let is_apart = |one: &CellFacts<'_>| {
+            let is_sampled = one.cell.counted().any(|one| !one.samples.is_empty());
+            one.measured() && one.is_alone() && !one.is_same_place() && (one.is_random() || is_sampled)
+        };
+        let (is_one, direction, bytes) = (is_apart(facts), facts.cell.direction, facts.block_bytes());
+        self.cells.iter().filter(move |other| {
+            is_one && is_apart(other) && other.cell.direction == direction && other.block_bytes() != bytes
+        })
+    }
+
+    /// Returns whether single operations of similar size show the time per byte of a cell's.
+    /// Sequential and much larger work is spread over more flash chips and channels.
     pub(super) fn has_sizes(&self, facts: &CellFacts<'_>) -> bool {
-        self.bytes_at_random_ns(facts).is_some()
+        let is_near = |other: &CellFacts<'_>| {
+            let ratio = other.block_bytes() / facts.block_bytes();
+            (1.0 / NEAR_SIZE..=NEAR_SIZE).contains(&ratio)
+        };
+        self.other_sizes(facts).any(is_near)
     }
 
     /// Returns whether single small writes end in memory in front of flash, because they take no

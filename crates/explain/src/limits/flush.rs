@@ -34,7 +34,7 @@ pub(super) fn flushed(evidence: &Evidence<'_>, facts: &CellFacts<'_>, rest: impl
 }
 
 /// Returns the name of a call, as in `the flush (fsync)`.
-fn the_flush(call: FlushCall) -> Text {
+pub(super) fn the_flush(call: FlushCall) -> Text {
     match call.name() {
         Some(name) => text!("the flush ({name})", "フラッシュ({name})"),
         None => text!("the flush", "フラッシュ"),
@@ -105,7 +105,7 @@ fn included(evidence: &Evidence<'_>, facts: &CellFacts<'_>, call: FlushCall) -> 
     )))
 }
 
-fn in_each_write(call: FlushCall) -> Text {
+pub(super) fn in_each_write(call: FlushCall) -> Text {
     match call.name() {
         Some(name) => {
             text!("the flush that each write includes ({name})", "書き込みごとのフラッシュ({name})")

@@ -75,6 +75,9 @@ const NEARLY_ALL: f64 = 0.9;
 /// … and the smaller one has at least this share, so that the operation would be noticeably faster
 /// without it.
 const SECOND: f64 = 0.25;
+/// A small access of at least this share of a large operation's time is its command. The time of a
+/// shorter one may overlap with the transfer.
+const ACCESS_SHOWN: f64 = 0.4;
 /// Opening the file and reading its first clusters precede the walk and belong to it, so a smaller
 /// share suffices.
 const MOSTLY_WALKED: f64 = 0.4;
@@ -343,7 +346,17 @@ fn part_of_one(
         let is_read_like = !single.is_write() || evidence.ends_in_memory(single);
         let has_parts = is_read_like && (single.is_random() || beside.is_some());
         let is_told = has_parts && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
-        return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
+        if is_told {
+            return Some(words::shared(single, [parts[0], parts[1]]));
+        }
+        // A small access shows the time of the command, and the rest is for the bytes.
+        let command = command_share(evidence, single).filter(|share| *share >= ACCESS_SHOWN)?;
+        if command >= CLEARLY {
+            return Some(self::command(record, evidence, single, deeper, beside));
+        }
+        let mut parts = [(TimePart::Bytes, 1.0 - command), (TimePart::Command, command)];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        return Some(words::shared(single, parts));
     }
     let limit = match part {
         TimePart::Bytes => carried(evidence, single)?,
@@ -474,7 +487,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
         }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
-        None => match command_share(evidence, facts).filter(|share| *share >= SECOND) {
+        None => match command_share(evidence, facts).filter(|share| *share >= ACCESS_SHOWN) {
             Some(share) => {
                 let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
                 parts.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -122,7 +122,9 @@ fn lacking(pair: &Pair) -> Vec<Text> {
     }
     let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
     for fraction in TAILS {
-        let lacks = |cell: &&ComparedCell| !cell.tails.iter().any(|tail| tail.of == TailOf::Operations && tail.fraction == fraction);
+        let lacks = |cell: &&ComparedCell| {
+            !cell.tails.iter().any(|tail| tail.of == TailOf::Operations && tail.fraction == fraction)
+        };
         let count = pair.cells.iter().filter(|cell| has_operations(cell)).filter(lacks).count();
         match counts.last_mut().filter(|(last, _)| *last == count) {
             Some((_, fractions)) => fractions.push(fraction),

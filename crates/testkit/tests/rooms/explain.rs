@@ -3,6 +3,7 @@
 mod articles;
 pub(crate) mod blind;
 mod claims;
+mod counterfactual;
 mod library;
 mod probing;
 mod truth;

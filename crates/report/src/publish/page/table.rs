@@ -49,7 +49,9 @@ impl Report<'_> {
         for row in &rows_alone {
             let Some(entry) = row.entries[0].as_ref() else { continue };
             rows.push(one_row(row, entry).into());
-            rows.extend(entry.figures.separate_flush().map(|flush| flush_row(row, flush, columns.len()).into()));
+            rows.extend(
+                entry.figures.separate_flush().map(|flush| flush_row(row, flush, columns.len()).into()),
+            );
         }
         Table::new(columns, rows).without_blanks_from(2).on_page(caption, TableForm::Cards)
     }
