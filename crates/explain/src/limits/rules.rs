@@ -350,7 +350,8 @@ fn part_of_one(
             return Some(words::shared(single, [parts[0], parts[1]]));
         }
         // A small access shows the time of the command, and the rest is for the bytes.
-        let command = command_share(evidence, single).filter(|share| *share >= ACCESS_SHOWN)?;
+        let is_large = !single.is_random() && deeper.is_none();
+        let command = command_share(evidence, single).filter(|share| is_large && *share >= ACCESS_SHOWN)?;
         if command >= CLEARLY {
             return Some(self::command(record, evidence, single, deeper, beside));
         }

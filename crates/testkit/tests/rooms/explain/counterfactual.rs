@@ -9,7 +9,6 @@ use kurabe_core::model::{CauseClass, ModelRecord};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_explain::counted_causes;
 use kurabe_sim::{DEVICES, DeviceSpec, ModelTarget, ParameterType, Setting, device_named};
-use kurabe_stats::cell_account;
 use kurabe_testkit::sampled;
 use std::collections::BTreeMap;
 
@@ -38,6 +37,7 @@ fn faster(setting: &Setting) -> Option<String> {
         ParameterType::Number(..) if key == "rotation" || key.starts_with("operations") => {
             Some((number * FASTER).to_string())
         }
+        ParameterType::Word(words) if key == "generation" => words.last().map(|word| (*word).to_owned()),
         // A map of the file replaces the walk.
         ParameterType::Word(_) if key == "remedy" => Some("link-map".to_owned()),
         // Times in the second column, or in the only one.
@@ -87,32 +87,33 @@ fn is_policy(model: &ModelRecord, share: &kurabe_core::model::TimeShare) -> bool
     model.cause(share).is_some_and(|cause| cause.class == CauseClass::Serial)
 }
 
-/// Returns the limits of a device that are not limits: the cell, what it names, and the factor by
-/// which the rate rises.
+/// Returns the number of cells of a device, and those whose limit is none: the cell, what is named,
+/// and the factor by which the rate rises without it. Two causes are removed together.
 pub fn false_limits(device: &str) -> (usize, Vec<String>) {
     let profile = profile("quick", None);
     let spec = device_named(device).unwrap();
     let run = |spec: &DeviceSpec| ModelTarget::new(spec, 1).map(|model| measured_on(model, &profile));
     let record = run(&spec).unwrap();
     let model = record.header.model.clone().unwrap();
-    let mut faster: BTreeMap<String, Option<RunRecord>> = BTreeMap::new();
+    let mut without: BTreeMap<Vec<String>, Option<RunRecord>> = BTreeMap::new();
     let (mut count, mut wrong) = (0, Vec::new());
     for (index, cell) in record.cells.iter().enumerate() {
-        let account = cell_account(cell).unwrap();
-        let limit = counted_causes(&model, &account).unwrap();
+        let limit = counted_causes(&model, cell).unwrap();
         count += 1;
-        if limit.causes.len() > 1 || is_policy(&model, limit.causes[0]) {
+        if is_policy(&model, &limit.causes[0]) {
             continue;
         }
-        let layer = &limit.causes[0].layer;
-        let with_it = faster.entry(layer.clone()).or_insert_with(|| {
+        let layers: Vec<String> = limit.causes.iter().map(|cause| cause.layer.clone()).collect();
+        let faster = without.entry(layers.clone()).or_insert_with(|| {
             let mut spec = spec.clone();
-            make_faster(&mut spec, layer).then(|| run(&spec).ok()).flatten()
+            let is_changed = layers.iter().fold(false, |changed, layer| make_faster(&mut spec, layer) | changed);
+            is_changed.then(|| run(&spec).ok()).flatten()
         });
-        let gain = with_it.as_ref().map(|record| rate(&record.cells[index]) / rate(cell));
+        let gain = faster.as_ref().map(|record| rate(&record.cells[index]) / rate(cell));
         if gain.is_none_or(|gain| gain < GAIN) {
-            let cause = &limit.causes[0].cause;
-            wrong.push(format!("{device} {} {}: {layer}.{cause} {gain:?}", cell.part, cell.label));
+            let names = limit.causes.iter().map(|cause| format!("{}.{}", cause.layer, cause.cause));
+            let names = names.collect::<Vec<_>>().join(" and ");
+            wrong.push(format!("{device} {} {}: {names} {gain:?}", cell.part, cell.label));
         }
     }
     (count, wrong)
