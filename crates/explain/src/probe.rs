@@ -67,16 +67,16 @@ impl Reading {
     fn words(self) -> Text {
         match self {
             Self::SamePlace => text!(
-                "reading the same place again tells the medium from the connection",
+                "re-reading the same range distinguishes the medium from the connection",
                 "同じ場所を読み直して、媒体と接続を切り分けます"
             ),
             Self::Sizes => text!(
-                "larger reads tell the command from its bytes",
+                "larger reads distinguish the command from the transfer",
                 "大きな読み出しで、コマンドの時間と転送の時間を切り分けます"
             ),
             Self::Again => {
                 text!(
-                    "other work disturbed it, so once more",
+                    "other processes disturbed the test, so it is repeated",
                     "ほかの処理の影響があったため、もう一度測ります"
                 )
             }
@@ -108,7 +108,7 @@ pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> Fur
             let name =
                 |facts: &CellFacts<'_>| Text::same(format!("{} {}", facts.cell.part, facts.cell.label));
             let (names, words) = (Text::list(open.into_iter().map(name)), reading.words());
-            let why = text!("still open: {names}; {words}", "未解明: {names}。{words}"; names, words);
+            let why = text!("unknown: {names}; {words}", "未解明: {names}。{words}"; names, words);
             let steps = steps.into_iter().enumerate().map(with_id).collect();
             (settled_per_time, FurtherSteps { steps, why: Some(why) })
         })

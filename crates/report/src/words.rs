@@ -39,6 +39,10 @@ pub(crate) fn including_the_flush() -> Text {
     text!("including the flush", "フラッシュを含む")
 }
 
+pub(crate) fn writes_include_the_flush() -> Text {
+    text!("writes include the flush", "書き込みはフラッシュを含む")
+}
+
 /// Describes the flushes of a cell in a few words, as in `fsync p99 7.5 ms, 90 % of the time`.
 pub(crate) fn flush(flush: &CellFlush) -> Text {
     let CellFlush::Separate(figures) = flush else { return including_the_flush() };

@@ -65,9 +65,8 @@ impl<'a> Counted<'a> {
     /// Returns the causes in a layer and below it, excluding queues, the largest first.
     fn served(&self, from: usize) -> Vec<&'a TimeShare> {
         let shares = self.account.shares.iter();
-        let is_served = |share: &&TimeShare| {
-            !matches!(self.class(share), CauseClass::Line) && self.place(share) >= from
-        };
+        let is_served =
+            |share: &&TimeShare| !matches!(self.class(share), CauseClass::Line) && self.place(share) >= from;
         let mut served: Vec<&TimeShare> = shares.filter(is_served).collect();
         served.sort_by_key(|share| std::cmp::Reverse(share.time_ns));
         served
@@ -83,8 +82,7 @@ impl<'a> Counted<'a> {
             });
             lines.max_by_key(|share| share.time_ns)
         };
-        let is_long =
-            |share: &&TimeShare| share.time_ns as f64 >= self.account.latency_ns as f64 * QUEUED;
+        let is_long = |share: &&TimeShare| share.time_ns as f64 >= self.account.latency_ns as f64 * QUEUED;
         let mut queue = largest(0).filter(is_long)?;
         while self.class(queue) == CauseClass::Line {
             let below = self.place(queue) + 1;

@@ -89,7 +89,7 @@ pub(super) enum TimePart {
 impl TimePart {
     pub(super) fn words(self) -> Text {
         match self {
-            Self::Bytes => text!("moving its bytes", "データの転送"),
+            Self::Bytes => text!("the transfer of its bytes", "データの転送"),
             Self::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
             Self::Movement => text!("seek and rotation", "シークと回転待ち"),
             Self::Command => text!("the command itself", "コマンドの処理"),

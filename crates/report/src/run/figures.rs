@@ -8,7 +8,7 @@ use crate::words;
 use kurabe_compare::values;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, Stall};
-use kurabe_core::workload::Workload;
+use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Text, profile::Statistic, text};
 use kurabe_stats::{
     CellFlush, FlushFigures, MeanInterval, cell_figure, cell_flush, cell_iops, cell_latency,
@@ -97,7 +97,9 @@ impl<'a> Figures<'a> {
 
     /// Says that the latency of a write includes the flush, if it does.
     pub(crate) fn includes_flush(&self) -> Option<Text> {
-        matches!(self.flush, Some(CellFlush::Included(_))).then(words::including_the_flush)
+        let is_mix = self.cell.direction == Some(Direction::Mix);
+        let words = || if is_mix { words::writes_include_the_flush() } else { words::including_the_flush() };
+        matches!(self.flush, Some(CellFlush::Included(_))).then(words)
     }
 
     /// Returns the doubts about the figure.

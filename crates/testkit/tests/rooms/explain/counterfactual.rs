@@ -41,7 +41,9 @@ fn faster(setting: &Setting) -> Option<String> {
         // A map of the file replaces the walk.
         ParameterType::Word(_) if key == "remedy" => Some("link-map".to_owned()),
         // Times in the second column, or in the only one.
-        ParameterType::Rows(columns) if matches!(columns, [.., "ms" | "microseconds"]) => faster_rows(setting),
+        ParameterType::Rows(columns) if matches!(columns, [.., "ms" | "microseconds"]) => {
+            faster_rows(setting)
+        }
         _ => None,
     }
 }
@@ -89,7 +91,7 @@ fn is_policy(model: &ModelRecord, share: &kurabe_core::model::TimeShare) -> bool
 
 /// Returns the number of cells of a device, and those whose limit is none: the cell, what is named,
 /// and the factor by which the rate rises without it. Two causes are removed together.
-pub fn false_limits(device: &str) -> (usize, Vec<String>) {
+fn false_limits(device: &str) -> (usize, Vec<String>) {
     let profile = profile("quick", None);
     let spec = device_named(device).unwrap();
     let run = |spec: &DeviceSpec| ModelTarget::new(spec, 1).map(|model| measured_on(model, &profile));
@@ -106,7 +108,8 @@ pub fn false_limits(device: &str) -> (usize, Vec<String>) {
         let layers: Vec<String> = limit.causes.iter().map(|cause| cause.layer.clone()).collect();
         let faster = without.entry(layers.clone()).or_insert_with(|| {
             let mut spec = spec.clone();
-            let is_changed = layers.iter().fold(false, |changed, layer| make_faster(&mut spec, layer) | changed);
+            let is_changed =
+                layers.iter().fold(false, |changed, layer| make_faster(&mut spec, layer) | changed);
             is_changed.then(|| run(&spec).ok()).flatten()
         });
         let gain = faster.as_ref().map(|record| rate(&record.cells[index]) / rate(cell));
@@ -122,8 +125,7 @@ pub fn false_limits(device: &str) -> (usize, Vec<String>) {
 #[test]
 #[ignore = "slow"]
 fn without_its_limit_every_cell_would_be_faster() {
-    let limits: Vec<_> =
-        sampled(DEVICES, 24).into_iter().map(|(device, _)| false_limits(device)).collect();
+    let limits: Vec<_> = sampled(DEVICES, 24).into_iter().map(|(device, _)| false_limits(device)).collect();
     let count: usize = limits.iter().map(|(count, _)| count).sum();
     let wrong: Vec<&String> = limits.iter().flat_map(|(_, wrong)| wrong).collect();
     assert!(wrong.is_empty(), "{} of {count} limits are not the limit: {wrong:#?}", wrong.len());
