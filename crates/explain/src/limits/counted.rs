@@ -132,7 +132,10 @@ pub fn counted_causes(model: &ModelRecord, cell: &Cell) -> Option<CountedCauses>
         let least = if is_pipelined { CONNECTION_TIE } else { TIE };
         share.layer != largest.layer && share.time_ns as f64 >= largest.time_ns as f64 * least
     };
-    let second = served.iter().skip(1).find(is_tie).map(|share| TimeShare::clone(share));
+    // A connection above the queue works at the same time as the part below it.
+    let connections = account.shares.iter().filter(|share| is_queued && counted.is_connection(share));
+    let others: Vec<&TimeShare> = served.iter().copied().skip(1).chain(connections).collect();
+    let second = others.iter().find(is_tie).map(|share| TimeShare::clone(share));
     let bytes = |one: &Repetition| one.bytes(cell.direction.unwrap_or(Direction::Mix)) as f64;
     let rate = cell.counted().map(bytes).sum::<f64>() * 1e9 / elapsed_ns as f64;
     let full = || counted.full_connection(rate).filter(|full| full.layer != largest.layer);

@@ -7,7 +7,6 @@
 //! offset is a walk along a chain. Time that scatters over milliseconds regardless of the offset is
 //! seek and rotational latency. The remaining time is the same for every command.
 
-use super::rules::ALL_BYTES;
 use super::storage::StorageFacts;
 use crate::cell::CellFacts;
 use kurabe_core::record::RunRecord;
@@ -48,6 +47,9 @@ const ZONED: f64 = 1.15;
 const AS_FAST: f64 = 0.02;
 /// Sizes that differ by no more than this factor are spread over as many flash chips.
 const NEAR_SIZE: f64 = 4.0;
+/// If operations take at least this share of the sequential transfer time of their bytes, small
+/// sizes do not make them faster, and the transfer is the limit.
+pub(super) const ALL_BYTES: f64 = 0.85;
 /// From this share of explained variance on, no other explanation remains.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 

@@ -13,7 +13,8 @@
 
 use super::carried;
 use super::evidence::{
-    ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk,
+    zones,
 };
 use super::flush::flushed;
 use super::limit::{Limit, Strength};
@@ -81,9 +82,6 @@ const ACCESS_SHOWN: f64 = 0.4;
 /// Opening the file and reading its first clusters precede the walk and belong to it, so a smaller
 /// share suffices.
 const MOSTLY_WALKED: f64 = 0.4;
-/// If operations take at least this share of the sequential transfer time of their bytes, small
-/// sizes do not make them faster, and the transfer is the limit.
-pub(super) const ALL_BYTES: f64 = 0.85;
 /// Operations that complete in at least this share of the time of a single one are served one after
 /// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;

@@ -96,7 +96,10 @@ fn split_name(label: &str) -> [Text; 2] {
 fn grid_cell(figures: &Figures<'_>, as_printed: Option<&PrintedUnit>) -> GridCell {
     let cell = figures.cell;
     if let Some(imported) = &cell.imported {
-        return GridCell { lines: imported::lines(imported), course: None };
+        return GridCell {
+            lines: imported::lines(imported).into_iter().chain(flush(figures)).collect(),
+            course: None,
+        };
     }
     let (quiet, no_words) =
         (|figure, words: Text| GridLine::new(Role::Quiet, figure, words), Text::default());
@@ -155,7 +158,9 @@ fn flush(figures: &Figures<'_>) -> Vec<GridLine> {
     if let Some(words) = figures.includes_flush() {
         return vec![GridLine::new(Role::Quiet, nothing, words)];
     }
-    let Some(flush) = figures.separate_flush() else { return Vec::new() };
+    // Another tool's flushes are a cell of their own.
+    let separate = figures.separate_flush().filter(|_| figures.cell.imported.is_none());
+    let Some(flush) = separate else { return Vec::new() };
     let call = words::flush_call(flush.call);
     let latency = |ns: f64| number::latency(ns).to_string();
     let share = flush.share.map(|share| {

@@ -367,7 +367,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// All environments.
+    /// All environments, that of Linux first.
     pub const ALL: [Self; 4] = [Self::AsIs, Self::NotRotational, Self::NoLink, Self::Neither];
 
     fn words(self) -> &'static str {

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 /// Factor by which a layer is made faster.
 const FASTER: f64 = 10.0;
-/// A rate that rises by at least this factor was limited by the layer.
-const GAIN: f64 = 1.1;
+/// A rate that rises by 10 %, rounded to whole percent, was limited by the layer.
+const GAIN: f64 = 1.095;
 /// Layers below which devices continue to work while a link carries data. A link at its fastest
 /// generation is removed instead of made faster.
 const LINKS: [&str; 3] = ["sata", "usb", "pcie"];
@@ -63,9 +63,9 @@ fn faster_rows(setting: &Setting) -> Option<String> {
 /// Makes a layer ten times as fast. Returns `false` if it has nothing to make faster.
 fn make_faster(spec: &mut DeviceSpec, layer: &str) -> bool {
     let layers = spec.all_layers();
-    let Some(found) = layers.iter().find(|one| one.name == layer) else { return false };
-    let is_link = LINKS.contains(&found.kind.word);
-    let changes: Vec<(String, String)> = found
+    let Some(spec_layer) = layers.iter().find(|one| one.name == layer) else { return false };
+    let is_link = LINKS.contains(&spec_layer.kind.word);
+    let changes: Vec<(String, String)> = spec_layer
         .settings
         .iter()
         .filter_map(|setting| Some((format!("{layer}.{}", setting.parameter.key), faster(setting)?)))
