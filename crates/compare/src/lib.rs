@@ -41,7 +41,7 @@ pub use recommend::{
     BrokenLimit, FIRM_SHARE, Fitness, Out, Recommendation, Standing, UsePart, fitness, recommend,
     recommend_cells,
 };
-pub use tails::{ComparedTail, TAILS};
+pub use tails::{ComparedTail, TAILS, TailOf};
 pub use turns::{InterimResults, Referee};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
 pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, within_media_cache, written_bytes};

@@ -10,8 +10,8 @@ use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::{Text, profile::Statistic, workload::Direction};
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure,
-    is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
+    CellFlush, Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, cell_flush, compare,
+    compare_computed, figure, is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
 };
 use serde::Serialize;
 
@@ -100,6 +100,8 @@ pub struct ComparedCell {
     pub course: Option<Course>,
     /// Time of a pair of blocks on both sides in ns, if the runs were interleaved.
     pub pair_ns: Option<u64>,
+    /// Whether the latency of a write includes its flush, on either side.
+    pub includes_flush: bool,
     /// Tail latencies with enough operations to compare.
     pub tails: Vec<ComparedTail>,
 }
@@ -157,6 +159,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
                 compared: if by_samples { compared.map(of_samples) } else { compared },
                 course,
                 pair_ns: course.map(|_| pair_ns(one, two)),
+                includes_flush: [one, two].into_iter().any(includes_flush),
                 tails,
             }
         })
@@ -175,6 +178,10 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         facts: facts_of_both(baseline, other),
         versus: versus.cloned(),
     }
+}
+
+fn includes_flush(cell: &Cell) -> bool {
+    matches!(cell_flush(cell), Some(CellFlush::Included(_)))
 }
 
 /// Returns the names of two runs.

@@ -24,10 +24,26 @@ use serde::Serialize;
 /// Percentiles to compare, as fractions.
 pub const TAILS: [f64; 3] = [0.5, 0.99, 0.999];
 
+/// Percentiles of separate flushes to compare.
+const FLUSH_TAILS: [f64; 2] = [0.5, 0.99];
+
+/// Operations that a percentile is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TailOf {
+    /// Reads and writes, as the figure of the cell.
+    Operations,
+    /// Separate flushes.
+    Flushes,
+}
+
 /// A percentile of both sides of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedTail {
+    /// The operations.
+    pub of: TailOf,
     /// The percentile: 0.99 is p99.
     pub fraction: f64,
     /// Mean over the baseline's repetitions, in ns.
@@ -50,29 +66,32 @@ pub(crate) fn tails(
 ) -> Vec<Vec<ComparedTail>> {
     let in_turns = matches!(way, Way::InTurns { .. });
     let by_chance = |index: usize| !in_turns && !figures.get(index).is_some_and(is_exact);
-    let comparable: Vec<(usize, f64, Sides)> = cells
+    let comparable: Vec<(usize, TailOf, f64, Sides)> = cells
         .iter()
         .enumerate()
         .flat_map(|(index, (one, two))| {
-            let sides = move |fraction| {
-                let mut sides = sides(one, two, fraction, in_turns)?;
+            let sides = move |(of, fraction)| {
+                let mut sides = sides(one, two, of, fraction, in_turns)?;
                 if by_chance(index) {
                     spread(&mut sides.baseline);
                     spread(&mut sides.other);
                 }
-                Some((index, fraction, sides))
+                Some((index, of, fraction, sides))
             };
-            TAILS.into_iter().filter_map(sides)
+            let operations = TAILS.map(|fraction| (TailOf::Operations, fraction));
+            let flushes = FLUSH_TAILS.map(|fraction| (TailOf::Flushes, fraction));
+            operations.into_iter().chain(flushes).filter_map(sides)
         })
         .collect();
-    let sides: Vec<Sides> = comparable.iter().map(|(_, _, sides)| sides.clone()).collect();
+    let sides: Vec<Sides> = comparable.iter().map(|(.., sides)| sides.clone()).collect();
     let mut tails = vec![Vec::new(); cells.len()];
-    for ((index, fraction, sides), (compared, course)) in
+    for ((index, of, fraction, sides), (compared, course)) in
         comparable.into_iter().zip(way.compare(&sides, margin))
     {
         let Some(compared) = compared else { continue };
         let sides = judged(&sides, course);
         tails[index].push(ComparedTail {
+            of,
             fraction,
             baseline_ns: mean(&sides.baseline),
             other_ns: mean(&sides.other),
@@ -96,10 +115,13 @@ fn spread(values: &mut [f64]) {
 /// Returns a percentile of every repetition on both sides. Returns `None` if a repetition has too
 /// few operations, or there are fewer than two repetitions. Skipping repetitions with few
 /// operations would skip the slow ones.
-fn sides(one: &Cell, two: &Cell, fraction: f64, in_turns: bool) -> Option<Sides> {
+fn sides(one: &Cell, two: &Cell, tail_of: TailOf, fraction: f64, in_turns: bool) -> Option<Sides> {
     let fewest = fewest_for_quantile(fraction, CONFIDENCE)?;
     let of = |cell: &Cell, repetition: &Repetition| {
-        let latency = repetition_latency(repetition, cell.direction);
+        let latency = match tail_of {
+            TailOf::Operations => repetition_latency(repetition, cell.direction),
+            TailOf::Flushes => repetition.sync.latency.clone(),
+        };
         percentile_ns(&latency, fraction).filter(|_| latency.count >= fewest).map(|ns| ns as f64)
     };
     if one.measure == Measure::Duration {

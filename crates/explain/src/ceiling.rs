@@ -111,13 +111,13 @@ impl Ceiling {
         let (shown, raw) = (number::rate(at.rate), number::rate(self.raw));
         let share = number::percent((at.rate / self.raw).min(1.0));
         let mut evidence = text!(
-            "{shown} is {share} of the {raw} that its line carries, and good devices reach little more",
+            "{shown} is {share} of the line rate of {raw}, and fast devices reach little more",
             "{shown} は回線上の上限 {raw} の {share} で、優れたデバイスでもほぼここまでです"
         );
         if let Some(other) = at.both_ways {
             let other = number::rate(other);
             evidence.push(&text!(
-                "; the other direction ends at the same rate ({other})",
+                "; the other direction reaches the same rate ({other})",
                 "。逆方向も同じ速さ({other})で頭打ちです"
             ));
         }
@@ -187,11 +187,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
         Link::CardLines { timing, rate_bytes_per_s } => {
             let timing = timing.as_deref().unwrap_or("?");
             let raw = rate_bytes_per_s.filter(|rate| *rate > 0.0)?;
-            Some(Ceiling::exact(
-                text!("the lines of the card ({timing})", "カードの配線({timing})"),
-                raw,
-                0.92,
-            ))
+            Some(Ceiling::exact(text!("the card's bus ({timing})", "カードの配線({timing})"), raw, 0.92))
         }
         Link::RaidCard { slot, .. } => ceiling(slot).map(|slot| {
             let name = &slot.name;

@@ -3,7 +3,7 @@
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Direction, Workload};
-use kurabe_stats::{cell_latency, percentile_ns, repetition_latency, stutter};
+use kurabe_stats::{CellFlush, cell_flush, cell_latency, percentile_ns, repetition_latency, stutter};
 
 /// Share of a series that counts as its beginning, and as its end. A cache is in use in the one and
 /// full in the other.
@@ -99,6 +99,8 @@ pub(crate) struct CellFacts<'a> {
     pub(crate) in_flight: f64,
     /// Share of the time spent in stalls.
     pub(crate) stalled_share: f64,
+    /// How its writes become durable, if they do.
+    pub(crate) flush: Option<CellFlush>,
     /// Time of operations by stage according to the kernel's tracepoints, if a repetition was
     /// traced.
     pub(crate) split: Option<&'a KernelSplit>,
@@ -127,6 +129,7 @@ impl<'a> CellFacts<'a> {
             operations: latency.count,
             in_flight,
             stalled_share: stutter(cell).map_or(0.0, |stutter| stutter.stalled_share),
+            flush: cell_flush(cell),
             split: cell.repetitions.iter().find_map(|one| one.kernel.as_ref()),
         }
     }
@@ -189,13 +192,24 @@ impl<'a> CellFacts<'a> {
 
     fn differs_in_depth(&self, other: &Self) -> bool {
         let (Some(one), Some(two)) = (self.workload, other.workload) else { return false };
+        self.is_same_work(other) && one.sync == two.sync
+    }
+
+    /// Returns whether another cell does the same work, regardless of depth and of flushes.
+    fn is_same_work(&self, other: &Self) -> bool {
+        let (Some(one), Some(two)) = (self.workload, other.workload) else { return false };
         other.measured()
             && self.cell.direction == other.cell.direction
             && one.pattern == two.pattern
             && one.block_sizes == two.block_sizes
             && one.read_percent == two.read_percent
-            && one.sync == two.sync
             && one.span_bytes == two.span_bytes
+    }
+
+    /// Returns the cell that differs from this one only in that its writes are not flushed.
+    pub(crate) fn without_flush<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+        let is_it = |other: &&Self| other.depth() == self.depth() && other.flush.is_none();
+        cells.iter().filter(is_it).find(|other| self.is_same_work(other))
     }
 
     /// Returns the cell with the same work in the other direction.

@@ -18,7 +18,8 @@ mod outside;
 mod probe;
 
 pub use limits::{
-    CellLimit, Limit, LimitKind, Strength, falling_writes, limits, limits_from_outside, names_cell,
+    CellLimit, CountedCauses, Limit, LimitKind, Strength, counted_causes, falling_writes, limits,
+    limits_from_outside, names_cell,
 };
 pub use outside::seen_by_linux;
 pub use probe::{PROBE, probe_steps};

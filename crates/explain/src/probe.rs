@@ -34,7 +34,10 @@ impl Reading {
         let is_mixed = matches!(limit.limit.kind, LimitKind::Unknown | LimitKind::Shared);
         match self {
             Self::SamePlace => evidence.turns() && !evidence.storage.several && !facts.is_random(),
-            Self::Sizes => is_mixed && facts.is_random() && !evidence.turns(),
+            Self::Sizes => {
+                let is_command = limit.limit.kind == LimitKind::Command;
+                (is_mixed || is_command) && facts.is_random() && !evidence.turns()
+            }
             Self::Again => limit.limit.kind == LimitKind::OtherWork,
         }
     }
@@ -55,7 +58,7 @@ impl Reading {
         };
         match self {
             Self::SamePlace => vec![same(4 << 10), same(16 << 10)],
-            Self::Sizes => vec![read(Pattern::Random, 16 << 10), read(Pattern::Random, 64 << 10)],
+            Self::Sizes => vec![read(Pattern::Random, 8 << 10), read(Pattern::Random, 64 << 10)],
             Self::Again => profile.steps.iter().filter_map(again).collect(),
         }
     }
@@ -64,16 +67,16 @@ impl Reading {
     fn words(self) -> Text {
         match self {
             Self::SamePlace => text!(
-                "reading the same place again tells the medium from the connection",
+                "re-reading the same range distinguishes the medium from the connection",
                 "同じ場所を読み直して、媒体と接続を切り分けます"
             ),
             Self::Sizes => text!(
-                "larger reads tell the command from its bytes",
+                "larger reads distinguish the command from the transfer",
                 "大きな読み出しで、コマンドの時間と転送の時間を切り分けます"
             ),
             Self::Again => {
                 text!(
-                    "other work disturbed it, so once more",
+                    "other processes disturbed the test, so it is repeated",
                     "ほかの処理の影響があったため、もう一度測ります"
                 )
             }
@@ -105,7 +108,7 @@ pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> Fur
             let name =
                 |facts: &CellFacts<'_>| Text::same(format!("{} {}", facts.cell.part, facts.cell.label));
             let (names, words) = (Text::list(open.into_iter().map(name)), reading.words());
-            let why = text!("still open: {names}; {words}", "未解明: {names}。{words}"; names, words);
+            let why = text!("unknown: {names}; {words}", "未解明: {names}。{words}"; names, words);
             let steps = steps.into_iter().enumerate().map(with_id).collect();
             (settled_per_time, FurtherSteps { steps, why: Some(why) })
         })

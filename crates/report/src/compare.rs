@@ -229,10 +229,18 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// Returns the name of a cell, such as `read SEQ 1 MiB Q8 T1`.
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    let name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
-    let Some(other) = &cell.counterpart else { return name };
-    let other = words::directed(other.direction, &full_label(&other.key, &other.label));
-    Text::of(from_to(&name.en, &other.en), from_to(&name.ja, &other.ja))
+    let mut name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
+    if let Some(other) = &cell.counterpart {
+        let other = words::directed(other.direction, &full_label(&other.key, &other.label));
+        name = Text::of(from_to(&name.en, &other.en), from_to(&name.ja, &other.ja));
+    }
+    match cell.includes_flush {
+        true => {
+            let flush = words::including_the_flush();
+            text!("{name}, {flush}", "{name}({flush})"; name, flush)
+        }
+        false => name,
+    }
 }
 
 /// Combines two names and writes their common parts once, as in `RND 4→16 KiB Q1 T1`.

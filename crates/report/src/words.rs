@@ -11,6 +11,7 @@ use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
 use kurabe_core::{Text, imported::Origin, number, quantity::format_bytes, shown, text};
+use kurabe_stats::{CellFlush, FlushCall};
 
 pub(crate) fn direction(direction: Direction) -> Text {
     match direction {
@@ -26,6 +27,31 @@ pub(crate) fn op_kind(kind: OpKind) -> Text {
         OpKind::Write => text!("write", "書き込み"),
         OpKind::Sync => text!("sync", "同期(fsync)"),
         OpKind::Trim => text!("trim", "破棄(TRIM)"),
+    }
+}
+
+/// Returns the name of the call that flushes.
+pub(crate) fn flush_call(call: FlushCall) -> Text {
+    call.name().map_or_else(|| text!("flushes", "フラッシュ"), Text::same)
+}
+
+pub(crate) fn including_the_flush() -> Text {
+    text!("including the flush", "フラッシュを含む")
+}
+
+pub(crate) fn writes_include_the_flush() -> Text {
+    text!("writes include the flush", "書き込みはフラッシュを含む")
+}
+
+/// Describes the flushes of a cell in a few words, as in `fsync p99 7.5 ms, 90 % of the time`.
+pub(crate) fn flush(flush: &CellFlush) -> Text {
+    let CellFlush::Separate(figures) = flush else { return including_the_flush() };
+    let (call, p99) = (flush_call(figures.call), number::latency(figures.p99_ns));
+    match figures.share.map(number::percent) {
+        Some(share) => {
+            text!("{call} p99 {p99}, {share} of the time", "{call} p99 {p99}、時間の {share}"; call)
+        }
+        None => text!("{call} p99 {p99}", "{call} p99 {p99}"; call),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, main_figure, printed,
 };
 use crate::figure::{MeanInterval, mean_interval};
+use crate::flush::{CellFlush, FlushCall, FlushFigures, cell_flush};
 use crate::latency::percentile_ns;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
@@ -58,6 +59,10 @@ pub struct CellFigures<'a> {
     pub latency_p99_99_ns: Option<f64>,
     /// Latency of the slowest operation.
     pub latency_maximum_ns: Option<f64>,
+    /// Latency of the flushes between the operations, or of the final one within the measured time.
+    pub flush: Option<FlushFigures>,
+    /// The call, if the latency of a write includes its flush.
+    pub includes_flush: Option<FlushCall>,
     /// Number of failed operations.
     pub failed_operations: u64,
     /// Whether kurabe was the bottleneck, not the storage.
@@ -107,6 +112,7 @@ fn of_cell<'a>(
     let (is_rate, is_time) = (cell.measure == Measure::Rate, !cell.measure.higher_is_better());
     let interval = |mean: MeanInterval| Some([mean.mean - mean.half_width?, mean.mean + mean.half_width?]);
     let (mean, interval) = (main.mean.map(|mean| mean.mean), main.mean.and_then(interval));
+    let flush = cell_flush(cell);
     CellFigures {
         cell_index,
         label: &cell.label,
@@ -129,6 +135,14 @@ fn of_cell<'a>(
         latency_p99_9_ns: latency_ns(0.999),
         latency_p99_99_ns: latency_ns(0.9999),
         latency_maximum_ns: latency_ns(1.0),
+        flush: match flush {
+            Some(CellFlush::Separate(figures)) => Some(figures),
+            _ => None,
+        },
+        includes_flush: match flush {
+            Some(CellFlush::Included(call)) => Some(call),
+            _ => None,
+        },
         failed_operations: 0,
         generator_bound: false,
     }

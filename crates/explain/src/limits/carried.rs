@@ -13,7 +13,7 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) ->
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
     let name = &link.name;
     let evidence = text!(
-        "work in order moves {rate}, while {name} could carry about {usual}",
+        "sequential I/O reaches {rate}, while {name} carries about {usual}",
         "順に読み書きして {rate} で、{name} なら約 {usual} まで運べます"; name
     );
     // A bridge that takes one command at a time costs the connection an unknown part of its rate.
@@ -29,11 +29,11 @@ pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
         LimitKind::WriteCache,
         Strength::Likely,
         text!(
-            "memory in front of the drives, which takes writes before a drive has them",
+            "memory in front of the drives, which accepts writes before the drives do",
             "ドライブの手前のメモリー(ドライブに書く前に書き込みを受け取る)"
         ),
         text!(
-            "writes end after {mean}, {rate}: no disk takes them so fast",
+            "a write completes after {mean}, at {rate}, which is faster than any hard disk",
             "書き込みは {mean}、{rate} で終わります。どのディスクよりも速い値です"
         ),
     )
@@ -44,7 +44,7 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
     let (each, usual) = (number::rate(each), number::rate(link.usual));
     let name = &link.name;
     let evidence = text!(
-        "each drive moves about {each}, while its {name} could carry about {usual}, and reads in several places show that they work side by side",
+        "each drive transfers about {each}, while its {name} carries about {usual}, and concurrent random reads show that the drives work in parallel",
         "ドライブ 1 台あたり約 {each} で、{name} なら約 {usual} まで運べます。複数箇所の読み出しから、ドライブが並行して動くことも分かります"; name
     );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
@@ -54,7 +54,7 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
 pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     let (first, last) = (number::rate(first), number::rate(last));
     let evidence = text!(
-        "the rate goes from {first} at the start to {last} at the end, as tracks become shorter; a connection has one rate",
+        "the rate falls from {first} at the start to {last} at the end, where tracks are shorter; a connection has the same rate everywhere",
         "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
     );
     // Writes go through a cache, which hides a part of the medium's speed.
@@ -67,7 +67,7 @@ pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
 pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
     let rate = number::rate(facts.rate);
     let evidence = text!(
-        "the rate is {rate} everywhere, though inner tracks are shorter than outer ones",
+        "the rate is {rate} everywhere, although inner tracks are shorter than outer ones",
         "内周ほどトラックは短くなりますが、どの位置でも {rate} です"
     );
     limit(LimitKind::Link, Strength::Likely, connection_or_memory(facts.rate), evidence)
@@ -78,7 +78,7 @@ pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
 pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let evidence = text!(
-        "work in order moves {rate}; the same place again, from the drive's memory, passes the connection at {memory}",
+        "sequential reads reach {rate}; re-reads of the same range, from the drive's memory, reach {memory}",
         "順に読むと {rate} ですが、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通ります"
     );
     limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
@@ -88,12 +88,11 @@ pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
 pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = text!(
-        "its bytes, on the medium and on the connection alike: {rate}",
+        "the transfer of its bytes on medium and connection alike: {rate}",
         "データの転送(媒体と接続の両方、{rate})"
     );
     let evidence = text!(
-        "work in order moves {rate}, and the same place again, from the drive's memory, passes the connection at {memory}: the one is \
-         about as slow as the other",
+        "sequential reads reach {rate}, and re-reads of the same range, from the drive's memory, {memory}, which is almost the same",
         "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通り、大差がありません"
     );
     limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
@@ -107,7 +106,7 @@ pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&
         None => connection_or_memory(memory_rate),
     };
     let evidence = text!(
-        "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
+        "sequential reads reach {rate}, and re-reads of the same range, from the drive's memory, only {memory}",
         "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)でも {memory} です"
     );
     // If sectors pass the head at that same rate, the difference is not visible.
@@ -125,7 +124,7 @@ fn connection_or_memory(rate: f64) -> Text {
 fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
     let rate = number::rate(facts.rate);
     if turns {
-        text!("the medium: sectors pass the head at {rate}", "媒体(ヘッドを通るセクターは {rate})")
+        text!("the medium's data rate: {rate}", "媒体の転送速度({rate})")
     } else {
         text!(
             "the device's own data rate (medium or controller)",
@@ -138,7 +137,7 @@ fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
 pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
     let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
     let evidence = text!(
-        "work in order moves {rate}, and {faster} the other way on the same connection",
+        "sequential I/O reaches {rate}, and {faster} in the other direction on the same connection",
         "順に読み書きして {rate} ですが、同じ接続の逆方向は {faster} です"
     );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
@@ -150,10 +149,10 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
     limit(
         LimitKind::Link,
         Strength::Likely,
-        text!("the bus: {rate}, whatever the size", "バス(大きさによらず {rate})"),
+        text!("the bus: {rate}, regardless of the size", "バス(大きさによらず {rate})"),
         text!(
-            "nothing turns, one operation is served at a time, and the slowest cards move more than {rate}",
-            "回転するものはなく、一度に 1 操作ずつの処理で、どんなに遅いカードでも {rate} よりは速いはずです"
+            "the medium is not rotational, operations are served one at a time, and even the slowest cards are faster than {rate}",
+            "回転する媒体ではなく、一度に 1 操作ずつの処理で、最も遅いカードでも {rate} よりは速いはずです"
         ),
     )
 }
@@ -161,22 +160,22 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
 /// Returns the limit of a volume with provisioned bytes per second.
 pub(super) fn sold_bytes(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::rate(facts.rate);
-    let sentence = text!("the volume's limit of bytes: {rate}", "ボリュームのスループット上限({rate})");
+    let sentence = text!("the volume's throughput limit: {rate}", "ボリュームのスループット上限({rate})");
     sold(provider, sentence, strength)
 }
 
 /// Returns the limit of a volume with provisioned operations per second.
 pub(super) fn sold_operations(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::iops(facts.iops);
-    let sentence = text!("the volume's limit of operations: {rate}", "ボリュームの IOPS 上限({rate})");
+    let sentence = text!("the volume's IOPS limit: {rate}", "ボリュームの IOPS 上限({rate})");
     sold(provider, sentence, strength)
 }
 
 fn sold(provider: &str, sentence: Text, strength: Strength) -> Limit {
     let evidence = text!(
-        "more in flight wait longer and are no faster, and {provider} sells volumes with such limits",
+        "at a higher queue depth operations wait longer without a higher rate, and {provider} volumes have such limits",
         "同時 I/O 数を増やしても待ち時間が延びるだけです。{provider} のボリュームにはこのような上限があります"
     );
-    let next = text!("a volume with a higher limit", "上限の高いボリュームにすると速くなります");
+    let next = text!("use a volume with a higher limit", "上限の高いボリュームにすると速くなります");
     limit(LimitKind::Volume, strength, sentence, evidence).next(next)
 }

@@ -26,7 +26,7 @@ const MOVING_NS: f64 = 2.4e6;
 const ALIKE: f64 = 0.25;
 /// A single operation waits for half a revolution on average, and no disk exceeded 15,000 rpm. If
 /// the time is half of that, most operations were served from memory or flash.
-const QUICK_NS: f64 = 1e6;
+pub(super) const QUICK_NS: f64 = 1e6;
 /// A small re-read of the same range came from memory if it takes no more than this share of a read
 /// elsewhere. A revolution takes longer.
 const FROM_MEMORY: f64 = 0.25;
@@ -45,6 +45,11 @@ const ZONED: f64 = 1.15;
 /// Rates at the fastest and the slowest offset differ by no more than this share on a device that
 /// is equally fast everywhere.
 const AS_FAST: f64 = 0.02;
+/// Sizes that differ by no more than this factor are spread over as many flash chips.
+const NEAR_SIZE: f64 = 4.0;
+/// If operations take at least this share of the sequential transfer time of their bytes, small
+/// sizes do not make them faster, and the transfer is the limit.
+pub(super) const ALL_BYTES: f64 = 0.85;
 /// From this share of explained variance on, no other explanation remains.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 
@@ -86,7 +91,7 @@ pub(super) enum TimePart {
 impl TimePart {
     pub(super) fn words(self) -> Text {
         match self {
-            Self::Bytes => text!("moving its bytes", "データの転送"),
+            Self::Bytes => text!("the transfer of its bytes", "データの転送"),
             Self::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
             Self::Movement => text!("seek and rotation", "シークと回転待ち"),
             Self::Command => text!("the command itself", "コマンドの処理"),
@@ -125,22 +130,57 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns the transfer time of an operation of a cell: at the rate of sequential work, or for
-    /// single random operations the extra time of larger ones, whichever is longer.
+    /// single random operations the time that other sizes show per byte, whichever is longer.
     pub(super) fn bytes_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
-        let in_order_ns = facts.block_bytes() * 1e9 / self.fastest(facts)?.rate;
-        let alone = |other: &CellFacts<'_>| {
-            other.measured()
-                && other.is_alone()
-                && other.is_random()
-                && other.cell.direction == facts.cell.direction
+        let mut rate = self.fastest(facts)?.rate;
+        if self.ends_in_memory(facts) && facts.rate < rate * ALL_BYTES {
+            // The medium, which may limit sequential writes, has no part in these.
+            let read = facts.opposite(self.cells).and_then(|read| self.fastest(read));
+            rate = read.map_or(rate, |read| read.rate.max(rate));
+        }
+        let in_order_ns = facts.block_bytes() * 1e9 / rate;
+        Some(in_order_ns.max(self.bytes_at_random_ns(facts).unwrap_or(0.0)))
+    }
+
+    /// Returns the transfer time of a single operation, from the time that those of other sizes
+    /// take.
+    fn bytes_at_random_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
+        let others = self.other_sizes(facts);
+        let per_byte_ns = |other: &CellFacts<'_>| {
+            (other.latency_ns - facts.latency_ns) / (other.block_bytes() - facts.block_bytes())
         };
-        let mut larger =
-            self.cells.iter().filter(|other| alone(other) && other.block_bytes() > facts.block_bytes());
-        let at_random_ns = larger.next().filter(|_| alone(facts)).map(|larger| {
-            let more_bytes = larger.block_bytes() - facts.block_bytes();
-            (larger.latency_ns - facts.latency_ns) / more_bytes * facts.block_bytes()
-        });
-        Some(in_order_ns.max(at_random_ns.unwrap_or(0.0)))
+        let per_byte_ns = others.map(per_byte_ns).reduce(f64::max)?;
+        Some(per_byte_ns * facts.block_bytes())
+    }
+
+    /// Returns single operations at any offset that differ from those of a cell by their size.
+    fn other_sizes(&self, facts: &CellFacts<'_>) -> impl Iterator<Item = &'a CellFacts<'a>> {
+        let is_apart = |one: &CellFacts<'_>| {
+            let is_sampled = one.cell.counted().any(|one| !one.samples.is_empty());
+            one.measured() && one.is_alone() && !one.is_same_place() && (one.is_random() || is_sampled)
+        };
+        let (is_one, direction, bytes) = (is_apart(facts), facts.cell.direction, facts.block_bytes());
+        self.cells.iter().filter(move |other| {
+            is_one && is_apart(other) && other.cell.direction == direction && other.block_bytes() != bytes
+        })
+    }
+
+    /// Returns whether single operations of similar size show the time per byte of a cell's.
+    /// Sequential and much larger work is spread over more flash chips and channels.
+    pub(super) fn has_sizes(&self, facts: &CellFacts<'_>) -> bool {
+        let is_near = |other: &CellFacts<'_>| {
+            let ratio = other.block_bytes() / facts.block_bytes();
+            (1.0 / NEAR_SIZE..=NEAR_SIZE).contains(&ratio)
+        };
+        self.other_sizes(facts).any(is_near)
+    }
+
+    /// Returns whether single small writes end in memory in front of flash, because they take no
+    /// longer than reads.
+    pub(super) fn ends_in_memory(&self, facts: &CellFacts<'_>) -> bool {
+        let read = facts.opposite(self.cells).filter(|_| facts.is_write() && facts.is_alone());
+        let is_random = facts.is_random() && self.turning == Turning::No;
+        read.is_some_and(|read| is_random && facts.latency_ns <= read.latency_ns)
     }
 
     /// Returns the rate in bytes per second of the connection and the drive's memory, without the
@@ -201,30 +241,30 @@ pub(super) fn is_access(facts: &CellFacts<'_>) -> bool {
         && facts.block_bytes() < LARGE_BYTES
 }
 
-/// Determines whether the medium is rotational.
+/// Determines whether the medium is rotational. Accesses decide, unless the drive itself was asked:
+/// a bridge or a network target that calls a hard disk non-rotational cannot hide its rotation.
 fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
-    if storage.turns == Some(false) {
+    if storage.turns == Some(false) && storage.is_asked {
         return Turning::No;
     }
-    for facts in cells.iter().filter(|facts| is_access(facts)) {
-        if facts.operations < FEWEST_OPERATIONS {
-            continue;
-        }
-        let [low_ns, high_ns] = facts.tenths_ns;
-        if walk(facts).is_some() || facts.median_ns < QUICK_NS {
-            return Turning::No;
-        }
-        if high_ns - low_ns >= MOVING_NS {
-            return Turning::Seen;
-        }
-        if high_ns <= low_ns * (1.0 + ALIKE) {
-            return Turning::No;
-        }
-    }
-    match storage.turns {
+    let enough = |facts: &&CellFacts<'_>| is_access(facts) && facts.operations >= FEWEST_OPERATIONS;
+    let seen = cells.iter().filter(enough).find_map(turning_seen);
+    seen.unwrap_or(match storage.turns {
         Some(true) if storage.is_asked => Turning::Told,
         _ => Turning::Unknown,
+    })
+}
+
+/// Returns whether the times of single reads show rotation, or exclude it.
+fn turning_seen(facts: &CellFacts<'_>) -> Option<Turning> {
+    let [low_ns, high_ns] = facts.tenths_ns;
+    if walk(facts).is_some() || facts.median_ns < QUICK_NS {
+        return Some(Turning::No);
     }
+    if high_ns - low_ns >= MOVING_NS {
+        return Some(Turning::Seen);
+    }
+    (high_ns <= low_ns * (1.0 + ALIKE)).then_some(Turning::No)
 }
 
 /// Returns how the time of single operations grows with their offset, if it does. Operations served

@@ -22,6 +22,8 @@ pub enum LimitKind {
     Link,
     /// Seek and rotation.
     Mechanics,
+    /// The flush that makes writes durable: fsync, fdatasync, or within each write.
+    Flush,
     /// Writes that exceed the sustained rate, after a cache was full.
     WriteCache,
     /// Reads that wait for concurrent writes.
@@ -81,11 +83,12 @@ pub struct Limit {
 
 impl LimitKind {
     /// Limits of the storage that an article may name as reasons, with their names in JSON.
-    pub const REASONS: [(&'static str, Self); 13] = [
+    pub const REASONS: [(&'static str, Self); 14] = [
         ("host_memory", Self::HostMemory),
         ("volume", Self::Volume),
         ("link", Self::Link),
         ("mechanics", Self::Mechanics),
+        ("flush", Self::Flush),
         ("write_cache", Self::WriteCache),
         ("behind_writes", Self::BehindWrites),
         ("stalls", Self::Stalls),
@@ -102,30 +105,33 @@ impl Limit {
     /// Returns the limit in a few words, for use within a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
-            LimitKind::Volume | LimitKind::Link | LimitKind::Shared | LimitKind::Cause => {
+            LimitKind::Volume | LimitKind::Link | LimitKind::Flush | LimitKind::Shared | LimitKind::Cause => {
                 self.sentence.clone()
             }
             LimitKind::Generator => text!("kurabe itself", "kurabe 自身"),
-            LimitKind::OtherWork => text!("other work at the same time", "同時に動いていたほかの処理"),
+            LimitKind::OtherWork => text!("load from other processes", "同時に動いていたほかの処理"),
             LimitKind::HostMemory => text!("the computer's memory", "コンピューターのメモリー"),
             LimitKind::Host => text!("the computer's own I/O path", "コンピューター側の処理"),
             LimitKind::Mechanics => text!("seek and rotation", "シークと回転待ち"),
             LimitKind::WriteCache => {
-                text!("what it writes once its cache is full", "キャッシュが埋まったあとの書き込み速度")
+                text!(
+                    "the sustained write speed, after its cache has filled up",
+                    "キャッシュが埋まったあとの書き込み速度"
+                )
             }
             LimitKind::BehindWrites => text!("writes that reads wait for", "読み出しが待たされる書き込み"),
             LimitKind::Stalls => text!("pauses of the device", "デバイスの停滞"),
             LimitKind::SmallWrites => {
-                text!("what a small write needs in the flash", "小さな書き込みのためのフラッシュの処理")
+                text!("the work of a small write in flash", "小さな書き込みのためのフラッシュの処理")
             }
             LimitKind::Walk => text!("walking a chain of clusters", "クラスターの連鎖をたどる時間"),
             LimitKind::Saturated => text!("the kernel's queues", "カーネルのキュー待ち"),
             LimitKind::Command => text!("the time of a command", "1 コマンドの時間"),
             LimitKind::CommandRate => {
-                text!("the number of commands that the device takes", "デバイスが処理できるコマンド数")
+                text!("the device's command rate", "デバイスが処理できるコマンド数")
             }
-            LimitKind::DeviceRate => text!("the data rate of the device", "デバイス自身の転送速度"),
-            LimitKind::Unknown => text!("something unknown", "不明な要因"),
+            LimitKind::DeviceRate => text!("the device's data rate", "デバイス自身の転送速度"),
+            LimitKind::Unknown => text!("an unknown cause", "不明な要因"),
         }
     }
 }

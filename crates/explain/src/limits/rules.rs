@@ -13,8 +13,10 @@
 
 use super::carried;
 use super::evidence::{
-    ChainWalk, Evidence, TimePart, Turning, is_access, is_as_fast_everywhere, walk, zones,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk,
+    zones,
 };
+use super::flush::flushed;
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
@@ -74,12 +76,12 @@ const NEARLY_ALL: f64 = 0.9;
 /// … and the smaller one has at least this share, so that the operation would be noticeably faster
 /// without it.
 const SECOND: f64 = 0.25;
+/// A small access of at least this share of a large operation's time is its command. The time of a
+/// shorter one may overlap with the transfer.
+const ACCESS_SHOWN: f64 = 0.4;
 /// Opening the file and reading its first clusters precede the walk and belong to it, so a smaller
 /// share suffices.
 const MOSTLY_WALKED: f64 = 0.4;
-/// If operations take at least this share of the sequential transfer time of their bytes, small
-/// sizes do not make them faster, and the transfer is the limit.
-const ALL_BYTES: f64 = 0.85;
 /// Operations that complete in at least this share of the time of a single one are served one after
 /// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;
@@ -140,7 +142,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
         Some((other, slowed_to)) if slowed_to < SLOWED => return words::other_work(&other, slowed_to),
         _ => {}
     }
-    let limit = undisturbed(record, evidence, facts);
+    let limit = flushed(evidence, facts, || undisturbed(record, evidence, facts));
     match disturbance.filter(|other| other.slowed_to.is_none()) {
         Some(other) => limit.beside(&other),
         None => limit,
@@ -307,6 +309,7 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
             part_of_one(record, evidence, single, Some(facts))
         }
         _ if is_bytes => carried(evidence, facts),
+        Some(single) if may_turn(evidence, single) => None,
         Some(single) => Some(words::command_rate(facts, single)),
         None => None,
     }
@@ -331,14 +334,28 @@ fn part_of_one(
         // In sequential work, transfers overlap, so the time per byte of a small read is at least
         // as long.
         TimePart::Bytes if single.is_random() && !single.is_write() => MOSTLY,
+        // Sequential writes wait for the medium once memory is full. A single one may not.
+        TimePart::Bytes if single.is_random() && beside.is_some() => ALL_BYTES,
         _ => CLEARLY,
     };
     if share < least {
         // Needs that only writes have cannot be separated. Parts of large operations may overlap,
         // unless concurrent operations are faster: then each has waited for more than its transfer.
-        let has_parts = !single.is_write() && (single.is_random() || beside.is_some());
+        let is_read_like = !single.is_write() || evidence.ends_in_memory(single);
+        let has_parts = is_read_like && (single.is_random() || beside.is_some());
         let is_told = has_parts && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
-        return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
+        if is_told {
+            return Some(words::shared(single, [parts[0], parts[1]]));
+        }
+        // A small access shows the time of the command, and the rest is for the bytes.
+        let is_large = !single.is_random() && deeper.is_none();
+        let command = command_share(evidence, single).filter(|share| is_large && *share >= ACCESS_SHOWN)?;
+        if command >= CLEARLY {
+            return Some(self::command(record, evidence, single, deeper, beside));
+        }
+        let mut parts = [(TimePart::Bytes, 1.0 - command), (TimePart::Command, command)];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        return Some(words::shared(single, parts));
     }
     let limit = match part {
         TimePart::Bytes => carried(evidence, single)?,
@@ -347,6 +364,7 @@ fn part_of_one(
         // With a walk, the remaining time need not be fixed, because a file is opened before its
         // chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
+        TimePart::Command if may_turn(evidence, single) => return None,
         // An array of disks writes to several of them, in a way that is not visible.
         TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
             return None;
@@ -360,6 +378,11 @@ fn part_of_one(
         Some(deeper) if part != TimePart::Command => limit.one_after_the_other(single, deeper, evidence),
         _ => limit,
     })
+}
+
+/// Returns whether random operations may wait for seek and rotation, of which nothing is known.
+fn may_turn(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> bool {
+    evidence.turning == Turning::Unknown && single.is_random() && single.latency_ns >= QUICK_NS
 }
 
 /// Returns the walk that reads of the same work show, if they are no slower. Writes find their
@@ -463,7 +486,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
         }
         None if slow_bus(evidence, fastest) => Some(carried::bus(fastest)),
-        None => match command_share(evidence, facts).filter(|share| *share >= SECOND) {
+        None => match command_share(evidence, facts).filter(|share| *share >= ACCESS_SHOWN) {
             Some(share) => {
                 let mut parts = [(TimePart::Bytes, 1.0 - share), (TimePart::Command, share)];
                 parts.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -13,8 +13,9 @@ pub(crate) struct StorageFacts {
     pub(super) drives: usize,
     /// Whether the medium is rotational, if all devices agree.
     pub(super) turns: Option<bool>,
-    /// Whether the kernel can ask the drive if it is rotational, as on ATA and NVMe. For SCSI and
-    /// USB, it reports every device as rotational unless the device says otherwise.
+    /// Whether the kernel can ask the drive if it is rotational, as on ATA and NVMe and of cards in a
+    /// slot. For SCSI and USB, it reports every device as rotational unless the device says
+    /// otherwise, and some bridges and network targets call a hard disk non-rotational.
     pub(super) is_asked: bool,
     /// Whether a hypervisor or another file is in front of the device.
     pub(super) is_hidden: bool,
@@ -46,7 +47,9 @@ impl StorageFacts {
             .filter(|turns| devices.iter().all(|one| one.turns() == Some(*turns)));
         let provider = devices.first().and_then(BlockDevice::provider);
         let is_hidden = devices.iter().any(BlockDevice::is_hidden);
-        let is_asked = |one: &BlockDevice| matches!(one.link, Some(Link::Sata { .. } | Link::Pcie { .. }));
+        let is_asked = |one: &BlockDevice| {
+            matches!(one.link, Some(Link::Sata { .. } | Link::Pcie { .. } | Link::CardLines { .. }))
+        };
         let is_asked = devices.iter().all(is_asked);
         let stored =
             |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);

@@ -46,11 +46,11 @@ impl Limit {
         let one_command = evidence.storage.link.as_ref().is_some_and(|link| link.one_command);
         self.evidence.push(&if one_command {
             text!(
-                "; the bridge takes one command at a time (BOT): {now} in flight are {gain} times as fast as one",
+                "; the bridge accepts one command at a time (BOT): queue depth {now} is {gain} times as fast as depth 1",
                 "。ブリッジは一度に 1 コマンドしか受けず(BOT)、同時 I/O 数 {now} でも 1 のときの {gain} 倍です"
             )
         } else {
-            text!("; {now} in flight are {gain} times as fast as one", "。同時 I/O 数 {now} でも 1 のときの {gain} 倍です")
+            text!("; queue depth {now} is {gain} times as fast as depth 1", "。同時 I/O 数 {now} でも 1 のときの {gain} 倍です")
         });
         self
     }
@@ -77,7 +77,7 @@ pub(super) fn generator(share: f64) -> Limit {
         ),
     )
     .next(text!(
-        "more {THREADS} show what the storage can",
+        "use more {THREADS} to reach the limit of the storage",
         "{THREADS} を増やすとストレージの限界が分かります"
     ))
 }
@@ -89,20 +89,20 @@ fn others_words(other: &OtherWork) -> Text {
         (ContendedResource::Device, 2.0..) => {
             let times = times(other.share);
             text!(
-                "others moved {share} as many bytes on the device as this test did",
+                "other processes transferred {share} as many bytes on the device as this test",
                 "この項目の転送量の約 {times} 倍の量を、ほかの処理が同じデバイスで転送しました"
             )
         }
         (ContendedResource::Device, _) => text!(
-            "others moved {share} as many bytes on the device as this test did",
+            "other processes transferred {share} as many bytes on the device as this test",
             "この項目の転送量の {share} にあたる量を、ほかの処理が同じデバイスで転送しました"
         ),
         (ContendedResource::Hypervisor, _) => text!(
-            "the hypervisor took away {share} of the CPU time",
+            "the hypervisor gave {share} of the CPU time to other guests",
             "ハイパーバイザーが CPU 時間の {share} をほかに割り当てました"
         ),
         (ContendedResource::Processors, _) => text!(
-            "others kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
+            "other processes kept at least half of the CPUs busy, and tasks waited for a CPU {share} of the time",
             "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
         ),
     }
@@ -113,12 +113,12 @@ pub(super) fn other_work(other: &OtherWork, slowed_to: f64) -> Limit {
     let slowed_to = number::percent(slowed_to);
     let mut evidence = others_words(other);
     evidence.push(&text!(
-        "; the repetitions with more of it reached {slowed_to} of the rate of the others",
+        "; the repetitions with more of this load reached {slowed_to} of the rate of the others",
         "。それが多かった回の速さは、ほかの回の {slowed_to} です"
     ));
-    let sentence = text!("other work at the same time", "同時に動いていたほかの処理");
+    let sentence = text!("load from other processes", "同時に動いていたほかの処理");
     limit(LimitKind::OtherWork, Strength::Likely, sentence, evidence)
-        .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
+        .next(text!("measure again on an idle machine", "ほかの処理がないときに測り直してください"))
 }
 
 pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
@@ -129,7 +129,7 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
         Strength::Strong,
         text!("the computer's memory, not the device", "デバイスではなく、コンピューターのメモリー"),
         text!(
-            "{rate} through the page cache is more than {name} can carry ({raw})",
+            "{rate} through the page cache exceeds the capacity of {name} ({raw})",
             "ページキャッシュ経由の {rate} は、{name} で運べる {raw} を超えています"; name
         ),
     )
@@ -142,16 +142,16 @@ pub(super) fn memory_file_system(kind: &str) -> Limit {
         LimitKind::HostMemory,
         Strength::Strong,
         text!(
-            "the computer's memory and its processor: {kind} has no device below it",
+            "the computer's memory and CPU: {kind} has no device below it",
             "コンピューターのメモリーと CPU({kind} の下にデバイスはありません)"
         ),
         text!(
-            "all of the file system {kind} lies in memory",
+            "the file system {kind} is entirely in memory",
             "ファイルシステム {kind} は全体がメモリー上にあります"
         ),
     )
     .next(text!(
-        "measure a directory on the device that is meant",
+        "measure a directory on the device of interest",
         "調べたいデバイス上のディレクトリを測ってください"
     ))
 }
@@ -168,24 +168,22 @@ pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
             )
         }
         (true, false) => text!(
-            "the page cache takes the writes, the device gets them later",
+            "the page cache, which accepts the writes before the device does",
             "ページキャッシュ(書き込みをメモリーで受け、デバイスへは後から書く)"
         ),
         (false, false) => text!(
-            "the page cache: reading ahead and memory stand before the device",
+            "the page cache: read-ahead and memory in front of the device",
             "ページキャッシュ(先読みとメモリーを経由)"
         ),
     };
     let evidence = if alone {
         text!(
-            "I/O went through the page cache ({rate}), and half of the operations took {median} or less, which is the time of \
-             memory",
+            "I/O went through the page cache ({rate}), and half of the operations took {median} or less, which only memory can do",
             "ページキャッシュ経由({rate})で、操作の半分は {median} 以内に終わっています。これはメモリーの速さです"
         )
     } else {
         text!(
-            "I/O went through the page cache ({rate}, half of the operations in {median} or less), so what the device did \
-             cannot be told from it",
+            "I/O went through the page cache ({rate}, half of the operations in {median} or less), which hides the device",
             "ページキャッシュ経由のため({rate}、操作の半分は {median} 以内)、デバイスの動きはここからは分かりません"
         )
     };
@@ -194,7 +192,7 @@ pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
 }
 
 fn around_the_cache() -> Text {
-    text!("{DIRECT} goes around the page cache", "{DIRECT} でページキャッシュを避けられます")
+    text!("{DIRECT} bypasses the page cache", "{DIRECT} でページキャッシュを避けられます")
 }
 
 pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
@@ -204,7 +202,7 @@ pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
     let limit = limit(LimitKind::Link, strength, sentence, link.evidence(at));
     match link.could.map(number::rate) {
         Some(could) => limit.next(text!(
-            "the device could carry {could} on a better port or cable",
+            "on a faster port or cable, the device's connection carries {could}",
             "ポートやケーブルを替えれば、このデバイスは {could} まで運べます"
         )),
         None => limit,
@@ -217,16 +215,16 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
         LimitKind::WriteCache,
         Strength::Likely,
         text!(
-            "the sustained write speed of the device: the cache in front of it filled up",
+            "the sustained write speed of the device, after its cache has filled up",
             "キャッシュが埋まったあとの、持続的な書き込み速度"
         ),
         text!(
-            "within one repetition the rate fell from {from} to {to} and did not return",
+            "within one repetition the rate fell from {from} to {to} and did not recover",
             "1 回の測定の間に {from} から {to} へ下がり、戻りませんでした"
         ),
     )
     .next(text!(
-        "a sweep over sizes shows how much fits ({SWEEP})",
+        "a sweep over sizes shows the size of the cache ({SWEEP})",
         "どれだけ入るかはサイズを変えた測定で分かります({SWEEP})"
     ))
 }
@@ -238,7 +236,7 @@ pub(super) fn behind_writes(beside_ns: f64, alone_ns: f64) -> Limit {
         Strength::Strong,
         text!("reads wait behind writes", "読み出しが書き込みの後ろで待たされること"),
         text!(
-            "a read takes {beside} beside writes, {alone} alone",
+            "a read takes {beside} during writes, {alone} without them",
             "読み出し 1 回は、書き込みと並行すると {beside}、単独では {alone} です"
         ),
     )
@@ -251,7 +249,7 @@ pub(super) fn stalls(share: f64, median_ns: f64) -> Limit {
         Strength::Strong,
         text!("pauses of the device", "デバイスの停滞"),
         text!(
-            "something was stalled for {share} of the time, while half of the operations took {median} or less",
+            "operations stalled for {share} of the time, while half of them took {median} or less",
             "測定時間の {share} で停滞が起きていましたが、操作の半分は {median} 以内に終わっています"
         ),
     )
@@ -262,13 +260,13 @@ pub(super) fn host(rest_ns: f64, whole_ns: f64) -> Limit {
     limit(
         LimitKind::Host,
         Strength::Strong,
-        text!("the way through the computer, not the device", "デバイスではなく、コンピューター側の処理"),
+        text!("the computer's own I/O path, not the device", "デバイスではなく、コンピューター側の処理"),
         text!(
-            "an operation takes {whole}, and {rest} of it pass outside of the block layer: system call, interrupt, waking up",
+            "an operation takes {whole}, of which {rest} are outside the block layer: system call, interrupt, wake-up",
             "1 操作 {whole} のうち {rest} は、ブロック層の外(システムコール、割り込み、スレッドの起床)です"
         ),
     )
-    .next(text!("{WAIT} spin does without the waking up", "{WAIT} spin で起床待ちを省けます"))
+    .next(text!("{WAIT} spin avoids the wake-up", "{WAIT} spin で起床待ちを省けます"))
 }
 
 pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
@@ -277,11 +275,11 @@ pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
         LimitKind::Saturated,
         Strength::Strong,
         text!(
-            "operations wait in the kernel's queues: the device takes no more at once",
+            "the kernel's queues: the device accepts no more operations at once",
             "カーネルのキュー待ち(デバイスが同時に受け付けられる数を超過)"
         ),
         text!(
-            "an operation takes {whole}, and {queue} of it pass in queues before the device is handed anything",
+            "an operation takes {whole}, of which it waits {queue} in queues before the device receives it",
             "1 操作 {whole} のうち {queue} は、デバイスに渡される前のキュー待ちです"
         ),
     )
@@ -292,15 +290,13 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
     let [low, high] = facts.tenths_ns.map(number::latency);
     let evidence = if facts.is_alone() {
         text!(
-            "an access takes {each}, one in ten less than {low}, one in ten more than {high}, as the place comes by: moving the \
-             arm and waiting for the sector",
-            "1 回のアクセスに {each}。1 割は {low} 未満、1 割は {high} を超え、場所しだいで変わります。アームの移動と、セクターが\
-             回ってくるまでの時間です"
+            "an access takes {each} on average; 10 % take less than {low} and 10 % more than {high}, depending on the offset",
+            "1 回のアクセスに平均 {each}。位置しだいで、1 割は {low} 未満、1 割は {high} を超えます"
         )
     } else {
         text!(
-            "the medium turns, and it ends one access every {each}: moving the arm and waiting for the sector",
-            "媒体が回転し、{each} に 1 回ずつアクセスを終えています。アームの移動と、セクターが回ってくるまでの時間です"
+            "the medium is rotational, and completes one access every {each}",
+            "回転する媒体で、{each} に 1 回ずつアクセスを終えています"
         )
     };
     let strength = if seen { Strength::Strong } else { Strength::Likely };
@@ -314,13 +310,11 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let is_most = share.is_some_and(|share| share >= MOSTLY);
     let evidence = match share.map(number::percent) {
         Some(share) => text!(
-            "an access takes {first} at the start and {last} at the end, growing evenly with the position; the walk is {share} of \
-             the time on average",
+            "an access takes {first} at the start and {last} at the end, in proportion to the offset; walking the chain is {share} of the time on average",
             "先頭では {first}、末尾では {last} で、位置に比例して延びます。連鎖をたどる時間は平均で {share} を占めます"
         ),
         None => text!(
-            "a read takes {first} at the start and {last} at the end, growing evenly with the position, and writes look for their \
-             places as well",
+            "a read takes {first} at the start and {last} at the end, in proportion to the offset, and writes find their offsets in the same way",
             "読み出しは先頭で {first}、末尾で {last} と、位置に比例して延びます。書き込みでも同じように場所を探します"
         ),
     };
@@ -331,7 +325,7 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
         "アクセスのたびにクラスターの連鎖(FAT など)をたどること"
     );
     limit(LimitKind::Walk, strength, sentence, evidence)
-        .next(text!("larger clusters make the chain shorter", "クラスターを大きくすると連鎖が短くなります"))
+        .next(text!("larger clusters shorten the chain", "クラスターを大きくすると連鎖が短くなります"))
 }
 
 /// Returns the limit for writes that a drive's cache takes until it is full.
@@ -341,11 +335,11 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
         LimitKind::WriteCache,
         Strength::Likely,
         text!(
-            "the drive's write cache, which is full: arm and rotation empty it",
+            "the drive's write cache, which is full and empties at the speed of seek and rotation",
             "満杯になったドライブの書き込みキャッシュ(シークと回転待ちで書き出す)"
         ),
         text!(
-            "quick writes take {quick}, less than a turn of the medium, but a write takes {mean} on average: it waits for room",
+            "fast writes take {quick}, less than a revolution, but a write takes {mean} on average because it waits for space in the cache",
             "速い書き込みは {quick} で、媒体の 1 回転より短いのに、平均は {mean} です。キャッシュの空きを待っています"
         ),
     )
@@ -359,11 +353,11 @@ pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit
         LimitKind::SmallWrites,
         Strength::Likely,
         text!(
-            "what a small write needs in the flash: programming, or rewriting a larger unit",
+            "the work of a small write in flash: programming, or rewriting a larger unit",
             "小さな書き込みのためのフラッシュの処理(書き込み完了待ち、または大きな単位の書き直し)"
         ),
         text!(
-            "writing {size} takes {write}, reading them {read}",
+            "writing {size} takes {write}, reading {size} takes {read}",
             "{size} の書き込みに {write}、読み出しに {read} かかります"
         ),
     )
@@ -380,10 +374,9 @@ pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Lim
     limit(
         LimitKind::CommandRate,
         Strength::Strong,
-        text!("the device: no more than {rate}", "デバイスの処理能力({rate} が上限)"),
+        text!("the device's command rate: at most {rate}", "デバイスの処理能力({rate} が上限)"),
         text!(
-            "with {now} in flight an operation takes {slow}, alone {fast}: the rest of the time it waits for the others; its bytes \
-             would pass faster",
+            "at queue depth {now} an operation takes {slow}, at depth 1 {fast}: for the difference it waits for others; its bytes alone would take less",
             "同時 I/O 数 {now} では 1 操作に {slow}、単独なら {fast} です。差は順番待ちで、データの転送だけならもっと速く済みます"
         ),
     )
@@ -400,29 +393,33 @@ pub(super) fn command(
     let each = number::latency(facts.latency_ns);
     let mut words = match evidence.bytes_ns(facts).map(number::latency) {
         Some(bytes) => text!(
-            "an operation takes {each}, of which its bytes need {bytes}",
+            "an operation takes {each}, of which the transfer of its bytes takes {bytes}",
             "1 操作に {each} かかり、そのうちデータの転送は {bytes} です"
         ),
         None => text!(
-            "one operation is in flight, and its answer takes {each}",
+            "one operation is in flight, and its response takes {each}",
             "同時に進行する操作は 1 つで、応答まで {each} かかります"
         ),
     };
     if let Some(deeper) = deeper {
         let (now, gain) = (depth(deeper), times(deeper.rate / facts.rate));
         words.push(&text!(
-            "; with {now} in flight the same work is {gain} times as fast",
+            "; at queue depth {now} the same work is {gain} times as fast",
             "。同時 I/O 数を {now} にすると {gain} 倍の速さになります"
         ));
     }
     if let Some(machine) = machine {
         words.push(&text!(
-            "; the time of the virtual machine ({machine}) is part of it",
+            "; this includes the time of the virtual machine ({machine})",
             "。この時間には仮想マシン({machine})の処理も含まれます"
         ));
     }
-    let strength = if deeper.is_some() { Strength::Strong } else { Strength::Likely };
-    let sentence = text!("the time of a command, whatever its size", "大きさによらない 1 コマンドの時間");
+    // In flash, the bytes of a small operation pass a single channel, which sequential work does
+    // not show.
+    let is_shown = facts.is_write() || evidence.has_sizes(facts);
+    let strength = if deeper.is_some() && is_shown { Strength::Strong } else { Strength::Likely };
+    let sentence =
+        text!("the time of a command, regardless of its size", "大きさによらない 1 コマンドの時間");
     let limit = limit(LimitKind::Command, strength, sentence, words);
     if facts.split.is_some() {
         return limit;
@@ -446,7 +443,7 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
             "{first}({first_share})と{second}({second_share})の両方"; first, second
         ),
         text!(
-            "an operation takes {whole}; its bytes are counted by what work in order or larger reads take, and neither part is most of it",
+            "an operation takes {whole}; the transfer time is that of sequential or larger operations, and neither part is most of the time",
             "1 操作に {whole} かかります。転送の分はシーケンシャルか、より大きな読み出しの時間から求めたもので、どちらか一方が\
              大半を占めてはいません"
         ),
@@ -459,13 +456,13 @@ pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit 
         LimitKind::Link,
         Strength::Likely,
         text!(
-            "the connection that the drives share: one of them at a time",
+            "the connection that the drives share, which serves one drive at a time",
             "ドライブが共有する接続(一度に 1 台ずつ)"
         ),
         in_turns_words(single, deeper),
     )
     .next(text!(
-        "a port for each drive, or one that switches by frame (FBS) or takes several commands (UAS)",
+        "use a port for each drive, or one that switches by frame (FBS) or accepts several commands (UAS)",
         "ドライブごとのポートか、FBS や UAS に対応した接続にすると並行して動きます"
     ))
 }
@@ -473,7 +470,7 @@ pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit 
 fn in_turns_words(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Text {
     let (now, gain) = (depth(deeper), times(deeper.rate / single.rate));
     text!(
-        "of random reads {now} in flight are {gain} times as fast as one, though several drives are below: they take turns",
+        "random reads at queue depth {now} are {gain} times as fast as at depth 1, although several drives could serve them",
         "複数のドライブがあるのに、ランダムリードは同時 I/O 数 {now} でも 1 のときの {gain} 倍で、1 台ずつ順に動いています"
     )
 }
@@ -485,7 +482,7 @@ pub(super) fn device_share(share: f64) -> Limit {
         "キューに入ってから完了までの時間の {percent} % がデバイス内(Q2C のうち D2C)でした"
     );
     if share < 0.5 {
-        let sentence = text!("operations wait in the kernel's queues", "カーネルのキュー待ち");
+        let sentence = text!("the kernel's queues", "カーネルのキュー待ち");
         return limit(LimitKind::Saturated, Strength::Exact, sentence, evidence);
     }
     limit(LimitKind::Cause, Strength::Exact, text!("the device", "デバイス"), evidence)
@@ -493,21 +490,21 @@ pub(super) fn device_share(share: f64) -> Limit {
 
 pub(super) fn unknown_import() -> Limit {
     nothing_tells().next(text!(
-        "another tool measured it and printed figures only; measure it with `{RUN}`",
+        "the record of the other tool contains figures only; measure with `{RUN}`",
         "ほかのツールの結果で、印字された値しかありません。{RUN} で測ってください"
     ))
 }
 
 pub(super) fn unknown_same_place() -> Limit {
     nothing_tells().next(text!(
-        "it asks for the same bytes again and again, so that the other tests can be held against it",
+        "this test reads the same bytes repeatedly, for comparison with the other tests",
         "同じ場所を繰り返し読む項目です。ほかの項目の原因を切り分けるために使います"
     ))
 }
 
 pub(super) fn unknown_mixture() -> Limit {
     nothing_tells().next(text!(
-        "this test is not one kind of operation; tests of a single workload tell more",
+        "this test mixes several kinds of operations; measure a single workload",
         "この項目は 1 種類の操作ではありません。単独のワークロードの項目なら、より多くのことが分かります"
     ))
 }
@@ -519,43 +516,41 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     let other_depth = facts.deeper(evidence.cells).or_else(|| facts.shallower(evidence.cells));
     if storage.cached {
         return limit.next(text!(
-            "I/O went through the page cache; {DIRECT} goes around it and shows the device alone",
+            "I/O went through the page cache; measure the device alone with {DIRECT}",
             "ページキャッシュ経由の測定です。{DIRECT} で避ければデバイスだけを見られます"
         ));
     }
     limit.next(match (storage.several, &storage.link) {
         (true, _) => text!(
-            "several devices are below; measure one of them alone",
+            "the target consists of several devices; measure one of them alone",
             "下に複数のデバイスがあります。1 台だけで測ると分かります"
         ),
         (false, _) if facts.is_random() && other_depth.is_none() => text!(
-            "the same with another number of operations in flight: profiles such as `default` have both",
+            "measure at another queue depth: profiles such as `default` have both",
             "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, None) if storage.is_hidden => text!(
-            "a virtual disk shows what its host lets through; `{WHY} {PROBE} TARGET` on the host tells more",
+            "a virtual disk hides the device; run `{WHY} {PROBE} TARGET` on the host",
             "仮想ディスクに見えるのは、ホストが通した分だけです。ホストで `{WHY} {PROBE} 対象` を実行すると、より多くのことが分かります"
         ),
         (false, None) if evidence.turns() && !evidence.has_same_place() => text!(
-            "`{WHY} {PROBE} TARGET` reads the same place again, which tells the medium from the connection",
+            "`{WHY} {PROBE} TARGET` re-reads the same range, which distinguishes the medium from the connection",
             "`{WHY} {PROBE} 対象` で同じ場所を読み直すと、媒体と接続を切り分けられます"
         ),
         (false, None) => text!(
-            "the rate of the connection is not known, so device and connection cannot be told apart; the same device on \
-             another port would tell",
+            "the rate of the connection is unknown; measure the same device on another port to distinguish them",
             "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
         ),
         (false, Some(link)) if !link.has_room(facts.rate, false) => {
             let (rate, usual, name) = (number::rate(facts.rate), number::rate(link.usual), &link.name);
             text!(
-                "{rate} is near the {usual} that good devices reach on {name}, where connection and controller end alike; another \
-                 port would tell",
+                "{rate} is close to the {usual} that fast devices reach on {name}, so either the connection or the controller may be the limit; measure on another port",
                 "{rate} は {name} で優れたデバイスが届く {usual} に近く、接続とコントローラーのどちらが上限かを区別できません。\
                  別のポートで測ると分かります"; name
             )
         }
         (false, Some(_)) => text!(
-            "`{RUN} {TRACE}`, and a longer measurement ({TIME})",
+            "measure with `{RUN} {TRACE}`, and for longer ({TIME})",
             "{RUN} {TRACE} と、より長い測定({TIME})で調べてください"
         ),
     })

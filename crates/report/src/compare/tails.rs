@@ -2,12 +2,12 @@
 //!
 //! The model: a table of all percentiles of all cells would be longer than the table of figures and
 //! mostly repeat it. Therefore a percentile has a row only if it differs and the figure of its cell
-//! does not differ as much. The others are counted.
+//! does not differ as much. The others are counted. Separate flushes always have rows.
 
 use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
 use crate::doc::{Doc, Entry, Table, TableRow};
-use kurabe_compare::{ABOUT_LATENCY, ComparedCell, ComparedTail, Pair, TAILS};
+use kurabe_compare::{ABOUT_LATENCY, ComparedCell, ComparedTail, Pair, TAILS, TailOf};
 use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
@@ -15,16 +15,13 @@ use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 pub(crate) fn doc(pair: &Pair, about: &[String]) -> Doc {
     let is_asked = about.iter().any(|word| word == ABOUT_LATENCY);
     let shown: Vec<_> = if is_asked { all(pair).collect() } else { different(pair).collect() };
-    let rows: Vec<TableRow> = shown
-        .into_iter()
-        .map(|(cell, tail)| {
-            let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
-            let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
-            [name.into(), baseline, other, Entry::of(verdict_words(&tail.compared))].into()
-        })
-        .collect();
+    let rows: Vec<TableRow> = shown.into_iter().map(row).collect();
+    let flushes: Vec<TableRow> = of(pair, TailOf::Flushes).map(row).collect();
     let rest = if is_asked { lacking(pair) } else { rest(pair) };
     let mut doc = Doc::new();
+    if !flushes.is_empty() {
+        doc.gap().push(Table::new(columns(text!("flushes", "フラッシュ"), pair), flushes).stacks());
+    }
     if rows.is_empty() && rest.is_empty() {
         return doc;
     }
@@ -36,6 +33,12 @@ pub(crate) fn doc(pair: &Pair, about: &[String]) -> Doc {
         );
     }
     doc.say_all(rest).done()
+}
+
+fn row((cell, tail): (&ComparedCell, &ComparedTail)) -> TableRow {
+    let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
+    let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
+    [name.into(), baseline, other, Entry::of(verdict_words(&tail.compared))].into()
 }
 
 /// Returns the percentiles that differ, as sentences.
@@ -60,8 +63,14 @@ fn different(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)
     all(pair).filter(|(cell, tail)| differs(tail) && !as_the_figure(cell, tail, pair.margin))
 }
 
+/// Returns the percentiles of reads and writes.
 fn all(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
-    pair.cells.iter().flat_map(|cell| cell.tails.iter().map(move |tail| (cell, tail)))
+    of(pair, TailOf::Operations)
+}
+
+fn of(pair: &Pair, tail_of: TailOf) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
+    let all = pair.cells.iter().flat_map(|cell| cell.tails.iter().map(move |tail| (cell, tail)));
+    all.filter(move |(_, tail)| tail.of == tail_of)
 }
 
 fn differs(tail: &ComparedTail) -> bool {
@@ -113,7 +122,9 @@ fn lacking(pair: &Pair) -> Vec<Text> {
     }
     let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
     for fraction in TAILS {
-        let lacks = |cell: &&ComparedCell| !cell.tails.iter().any(|tail| tail.fraction == fraction);
+        let lacks = |cell: &&ComparedCell| {
+            !cell.tails.iter().any(|tail| tail.of == TailOf::Operations && tail.fraction == fraction)
+        };
         let count = pair.cells.iter().filter(|cell| has_operations(cell)).filter(lacks).count();
         match counts.last_mut().filter(|(last, _)| *last == count) {
             Some((_, fractions)) => fractions.push(fraction),

@@ -270,6 +270,7 @@ mod tests {
                 ratio_trend: None,
             }),
             pair_ns: Some(1_000_000_000),
+            includes_flush: false,
             tails: Vec::new(),
         };
         Pair {

@@ -8,11 +8,11 @@ use crate::words;
 use kurabe_compare::values;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, Stall};
-use kurabe_core::workload::Workload;
+use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Text, profile::Statistic, text};
 use kurabe_stats::{
-    MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
-    percentile_ns,
+    CellFlush, FlushFigures, MeanInterval, cell_figure, cell_flush, cell_iops, cell_latency,
+    cell_mean_latency_ns, cell_values, mean_interval, percentile_ns,
 };
 
 /// Maximum block size for which a cell also shows IOPS and latencies.
@@ -37,6 +37,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) latency: LatencyRecord,
     /// Whether operations and latencies matter more than bytes.
     pub(crate) small_blocks: bool,
+    /// The flushes, separate or included in the writes.
+    pub(crate) flush: Option<CellFlush>,
     /// Number of failed operations.
     pub(crate) failed: u64,
     /// Whether any repetition was generator-bound.
@@ -58,6 +60,7 @@ impl<'a> Figures<'a> {
             mean_latency_ns: cell_mean_latency_ns(cell, statistic),
             latency: cell_latency(cell),
             small_blocks: of_rates && largest <= SMALL_BLOCK_BYTES,
+            flush: cell_flush(cell),
             failed: cell.repetitions.iter().map(Repetition::failed).fold(0, u64::saturating_add),
             generator_bound: cell.counted().any(|repetition| repetition.generator_bound),
         }
@@ -82,6 +85,21 @@ impl<'a> Figures<'a> {
     /// mean.
     pub(crate) fn chosen(&self) -> Option<Text> {
         words::statistic_of(self.statistic, self.counted).filter(|_| self.counted > 1)
+    }
+
+    /// Returns the latencies of the flushes, if they are separate operations.
+    pub(crate) fn separate_flush(&self) -> Option<&FlushFigures> {
+        match &self.flush {
+            Some(CellFlush::Separate(figures)) => Some(figures),
+            _ => None,
+        }
+    }
+
+    /// Says that the latency of a write includes the flush, if it does.
+    pub(crate) fn includes_flush(&self) -> Option<Text> {
+        let is_mix = self.cell.direction == Some(Direction::Mix);
+        let words = || if is_mix { words::writes_include_the_flush() } else { words::including_the_flush() };
+        matches!(self.flush, Some(CellFlush::Included(_))).then(words)
     }
 
     /// Returns the doubts about the figure.
@@ -148,6 +166,8 @@ pub struct Tile {
     pub p99_latency: Option<Figure>,
     /// The interval of the mean, as in `±0.4 %`, if there is one.
     pub interval: Option<String>,
+    /// The flushes in a few words, as in `fsync p99 7.5 ms`, or that the writes include them.
+    pub flush: Option<Text>,
 }
 
 impl Tile {
@@ -167,6 +187,7 @@ impl Tile {
             mean_latency: mean_latency_ns.map(number::latency),
             p99_latency: p99_latency_ns.map(|ns| number::latency(ns as f64)),
             interval: figures.interval(),
+            flush: figures.flush.as_ref().map(words::flush),
         }
     }
 }

@@ -96,7 +96,10 @@ fn split_name(label: &str) -> [Text; 2] {
 fn grid_cell(figures: &Figures<'_>, as_printed: Option<&PrintedUnit>) -> GridCell {
     let cell = figures.cell;
     if let Some(imported) = &cell.imported {
-        return GridCell { lines: imported::lines(imported), course: None };
+        return GridCell {
+            lines: imported::lines(imported).into_iter().chain(flush(figures)).collect(),
+            course: None,
+        };
     }
     let (quiet, no_words) =
         (|figure, words: Text| GridLine::new(Role::Quiet, figure, words), Text::default());
@@ -143,8 +146,35 @@ fn grid_cell(figures: &Figures<'_>, as_printed: Option<&PrintedUnit>) -> GridCel
         };
         lines.push(quiet(number::latency(ns), words));
     }
+    lines.extend(flush(figures));
     lines.extend(failed);
     GridCell { lines, course: Some(course(cell)) }
+}
+
+/// Returns the flushes of a cell: their share of the time and their latencies, or the remark that
+/// the writes include them.
+fn flush(figures: &Figures<'_>) -> Vec<GridLine> {
+    let nothing = Figure { number: String::new(), unit: "" };
+    if let Some(words) = figures.includes_flush() {
+        return vec![GridLine::new(Role::Quiet, nothing, words)];
+    }
+    // Another tool's flushes are a cell of their own.
+    let separate = figures.separate_flush().filter(|_| figures.cell.imported.is_none());
+    let Some(flush) = separate else { return Vec::new() };
+    let call = words::flush_call(flush.call);
+    let latency = |ns: f64| number::latency(ns).to_string();
+    let share = flush.share.map(|share| {
+        let percent = number::percent(share);
+        let number = percent.trim_end_matches(" %").to_owned();
+        let words = text!("of the time in {call}", "{call} の時間"; call);
+        GridLine::new(Role::Quiet, Figure { number, unit: "%" }, words)
+    });
+    let times = GridLine {
+        role: Role::Quiet,
+        figure: number::latency(flush.mean_ns),
+        remark: GridRemark::Percentiles(vec![("p50", latency(flush.p50_ns)), ("p99", latency(flush.p99_ns))]),
+    };
+    share.into_iter().chain([times]).collect()
 }
 
 fn failed(count: u64) -> Option<GridLine> {

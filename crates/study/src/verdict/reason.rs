@@ -5,7 +5,7 @@ use super::answer::{Answer, ReasonView};
 use super::gather::{ChoiceGrid, MeasuredRows, choices_only};
 use crate::{axis::is_same_value, figure::Measured, question::Question, result::PartResult};
 use kurabe_core::record::RunRecord;
-use kurabe_explain::{LimitKind, limits, limits_from_outside, seen_by_linux};
+use kurabe_explain::{LimitKind, Strength, limits, limits_from_outside, seen_by_linux};
 
 /// Returns the reason for a cell of the question's row at these axis values. The answer is `None`
 /// if the cell was not measured.
@@ -43,6 +43,8 @@ fn reason_of(measured: &Measured, cell: &str) -> Option<ReasonView> {
         .into_iter()
         .zip(account)
         .find(|(limit, _)| format!("{} {}", limit.part, limit.label) == cell)?;
-    let account = Some(account.limit).filter(|limit| limit.kind == LimitKind::Cause);
+    let account = Some(account.limit).filter(|limit| {
+        limit.strength == Strength::Exact && limit.kind != LimitKind::HostMemory
+    });
     Some(ReasonView { outside, account })
 }

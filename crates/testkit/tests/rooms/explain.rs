@@ -3,6 +3,8 @@
 mod articles;
 pub(crate) mod blind;
 mod claims;
+mod counterfactual;
+mod flushes;
 mod library;
 mod probing;
 mod truth;

@@ -95,6 +95,7 @@ fn more(figures: &Figures<'_>, lang: Lang) -> Vec<String> {
         items.extend(figures.rate_iops.map(|rate| number::iops(rate).to_string()));
         items.extend(figures.percentile_ns(0.999).map(|ns| format!("p99.9 {}", number::latency_ns(ns))));
     }
+    items.extend(figures.flush.as_ref().map(|flush| words::flush(flush).line(lang)));
     if figures.generator_bound {
         items.push(lang.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
     }

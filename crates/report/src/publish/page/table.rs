@@ -9,9 +9,10 @@ use crate::compare::verdict::verdict_marks;
 use crate::doc::{Column, Entry, EntryBody, Marks, Role, Table, TableForm, TableRow};
 use crate::publish::pictures::drawn_ratio;
 use crate::run::{derived, remarks};
+use crate::words;
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
-use kurabe_stats::{Compared, DerivedFigure, Estimate};
+use kurabe_stats::{Compared, DerivedFigure, Estimate, FlushFigures};
 
 /// Maximum number of runs shown side by side. With more, each has a row.
 const SIDE_BY_SIDE: usize = 6;
@@ -45,7 +46,13 @@ impl Report<'_> {
         };
         let mut rows: Vec<TableRow> = derived::all(run).into_iter().map(derived_row).collect();
         let rows_alone = alone.rows();
-        rows.extend(rows_alone.iter().filter_map(|row| Some(one_row(row, row.entries[0].as_ref()?).into())));
+        for row in &rows_alone {
+            let Some(entry) = row.entries[0].as_ref() else { continue };
+            rows.push(one_row(row, entry).into());
+            rows.extend(
+                entry.figures.separate_flush().map(|flush| flush_row(row, flush, columns.len()).into()),
+            );
+        }
         Table::new(columns, rows).without_blanks_from(2).on_page(caption, TableForm::Cards)
     }
 
@@ -125,6 +132,24 @@ fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
     ]
 }
 
+/// Returns the row of a cell's flushes: their mean latency with their share of the time, and their
+/// percentiles.
+fn flush_row(row: &CellRow<'_>, flush: &FlushFigures, columns: usize) -> Vec<Entry> {
+    let (name, call) = (&row.name, words::flush_call(flush.call));
+    let time = |ns: f64| Entry::number(number::latency(ns), ns);
+    let share = flush.share.map(number::percent);
+    let share = share.map(|share| text!("{share} of the time", "時間の {share}")).unwrap_or_default();
+    let mut entries = vec![
+        text!("{name}, {call}", "{name}、{call}"; name, call).into(),
+        time(flush.mean_ns).under(share),
+        Entry::missing(),
+        time(flush.p50_ns),
+        time(flush.p99_ns),
+    ];
+    entries.resize_with(columns, Entry::missing);
+    entries
+}
+
 /// Returns the text below a figure: its interval, and the mean if the figure is another statistic.
 fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     if let Some(imported) = &entry.figures.cell.imported {
@@ -142,6 +167,7 @@ fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     // Identical repetitions of a model have no spread.
     let spread = figures.mean.and_then(|mean| mean.half_width).is_some_and(|half| half > 0.0);
     words.extend(figures.interval().filter(|_| spread).map(Text::from));
+    words.extend(figures.includes_flush());
     words.extend(figures.doubts());
     Text::join(words, [" · "; 2])
 }

@@ -23,8 +23,8 @@ pub(super) fn limit(limit: &Limit) -> Doc {
     }
     if let Some(next) = &limit.next {
         let next = match limit.kind {
-            LimitKind::Unknown => text!("what would tell: {next}", "調べるには: {next}"; next),
-            _ => text!("to go on: {next}", "次に: {next}"; next),
+            LimitKind::Unknown => text!("to find out: {next}", "調べるには: {next}"; next),
+            _ => text!("next: {next}", "次に: {next}"; next),
         };
         doc.push(Paragraph::new(next).indent(4, 6));
     }

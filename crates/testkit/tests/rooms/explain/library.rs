@@ -125,7 +125,7 @@ fn of_who_stands_in_line_the_limit_is_what_the_others_are_served_with() {
         let limits = limits(&record);
         let in_line = |limit: &str| lines.iter().any(|line| limit.starts_with(line.as_str()));
         assert!(limits.iter().all(|one| !in_line(&one.limit.sentence.en)), "{device}: {limits:#?}");
-        let waited = |evidence: &str| evidence.contains("stands in line for");
+        let waited = |evidence: &str| evidence.contains("waits in a queue for");
         assert!(limits.iter().any(|one| waited(&one.limit.evidence.en)), "{device}: {limits:#?}");
     }
 }
