@@ -260,8 +260,10 @@ pub(crate) struct Entry {
     pub(crate) hint: Text,
     /// Link target on a page.
     pub(crate) link: String,
-    /// Id of the run that the entry's checkbox selects for a comparison.
+    /// Id of the run, or another name, that the entry's checkbox selects for a comparison.
     pub(crate) tick: String,
+    /// What the checkbox selects, if not a run: the name of the parameter.
+    pub(crate) tick_kind: Option<&'static str>,
 }
 
 /// Content of an entry: text or a small drawing.
