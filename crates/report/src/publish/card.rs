@@ -23,9 +23,10 @@ const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 675.0;
 /// Margin at the sides.
 const MARGIN: f64 = 44.0;
-/// Font size and number of lines of the summary sentence.
-const SUMMARY_SIZE: f64 = 17.0;
-const SUMMARY_LINES: usize = 4;
+/// Font sizes of the summary sentence, which takes at most two lines. A forum shows a card at half
+/// its size, so the largest that fits is used.
+const SUMMARY_SIZES: [f64; 4] = [22.0, 20.0, 18.0, 16.0];
+const SUMMARY_LINES: usize = 2;
 /// Maximum number of lines for remarks.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
@@ -44,9 +45,10 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
     let mut top = 154.0;
     let sentence = Assessment::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
-    for line in wrap(&sentence, SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
-        paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
-        top += 23.0;
+    let (size, lines) = summary_lines(&sentence);
+    for line in lines {
+        paper.text(MARGIN, top + 10.0, Type::of(size).bold(), Tone::Plain, &line);
+        top += size * 1.32;
     }
     let body = Area { x: MARGIN, y: top, width: WIDTH - 2.0 * MARGIN, height: foot - top - 12.0 };
     draw_body(&mut paper, run, body, theme, lang);
@@ -60,6 +62,14 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     }
     bottom(&mut paper, run, lang);
     paper.finish()
+}
+
+/// Returns the font size and the lines of the summary sentence.
+fn summary_lines(sentence: &str) -> (f64, Vec<String>) {
+    let lines = |size: f64, most| wrap(sentence, size, true, WIDTH - 2.0 * MARGIN, most);
+    let fits = |size: &f64| lines(*size, SUMMARY_LINES + 1).len() <= SUMMARY_LINES;
+    let size = SUMMARY_SIZES.into_iter().find(fits).unwrap_or(SUMMARY_SIZES[SUMMARY_SIZES.len() - 1]);
+    (size, lines(size, SUMMARY_LINES))
 }
 
 fn in_a_line(facts: Vec<Text>, lang: Lang) -> String {

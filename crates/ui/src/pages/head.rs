@@ -51,7 +51,7 @@ fn facts(record: &RunRecord, name: &Text) -> Vec<Text> {
     facts.extend(labels);
     facts.push(Text::same(&header.id));
     // The heading has the name already.
-    facts.retain(|fact| !fact.is_empty() && fact != name);
+    facts.retain(|fact| !fact.is_empty() && fact.en != name.en && fact.ja != name.ja);
     facts.dedup();
     facts
 }

@@ -128,7 +128,8 @@ impl Paper {
 
     /// Draws text with its baseline at a position.
     pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
-        let words = shown::line(words);
+        // Command lines in texts are quoted for Markdown. On a picture the quotes are noise.
+        let words = shown::line(words).replace('`', "");
         // A text in one weight looks better than a text in two.
         let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
