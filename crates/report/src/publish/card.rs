@@ -23,9 +23,9 @@ const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 675.0;
 /// Margin at the sides.
 const MARGIN: f64 = 44.0;
-/// Font sizes of the summary sentence, which takes at most two lines. A forum shows a card at half
-/// its size, so the largest that fits is used.
-const SUMMARY_SIZES: [f64; 4] = [22.0, 20.0, 18.0, 16.0];
+/// Font sizes of the summary sentence. A forum shows a card at half its size, so the largest is used
+/// with which the sentence takes one line, or two if it is longer.
+const SUMMARY_SIZES: [f64; 4] = [22.0, 21.0, 20.0, 18.0];
 const SUMMARY_LINES: usize = 2;
 /// Maximum number of lines for remarks.
 const MOST_REMARKS: usize = 4;
@@ -67,8 +67,8 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
 /// Returns the font size and the lines of the summary sentence.
 fn summary_lines(sentence: &str) -> (f64, Vec<String>) {
     let lines = |size: f64, most| wrap(sentence, size, true, WIDTH - 2.0 * MARGIN, most);
-    let fits = |size: &f64| lines(*size, SUMMARY_LINES + 1).len() <= SUMMARY_LINES;
-    let size = SUMMARY_SIZES.into_iter().find(fits).unwrap_or(SUMMARY_SIZES[SUMMARY_SIZES.len() - 1]);
+    let fits = |most: usize| SUMMARY_SIZES.into_iter().find(|size| lines(*size, most + 1).len() <= most);
+    let size = fits(1).or_else(|| fits(SUMMARY_LINES)).unwrap_or(SUMMARY_SIZES[SUMMARY_SIZES.len() - 1]);
     (size, lines(size, SUMMARY_LINES))
 }
 

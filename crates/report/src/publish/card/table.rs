@@ -211,7 +211,7 @@ fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64)
     let size = (height * 0.3).clamp(12.0, 20.0);
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
-        let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
+        let place = bar_place(Area { y: area.y + line as f64 * height, height: height - 8.0, ..area });
         // The end of a name often distinguishes the rows, so it wraps to two lines before it is
         // cut.
         let two = size.min((place.height - 4.0) / 2.4);
