@@ -9,13 +9,13 @@
 //! repetition, and again in full when it ends. A completed cell is in the record and is removed
 //! from the samples.
 
+use crate::pages::left_words;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Statistic, Task, Work};
 use kurabe_core::record::{Cell, Repetition, RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
-use crate::pages::left_words;
 use kurabe_report::{Tile, directed, pause, program_lines, repetition};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -320,7 +320,11 @@ mod tests {
 
     #[test]
     fn a_window_hears_how_much_of_a_test_is_done_and_how_long_the_run_takes() {
-        let shown = WindowView { statistic: Statistic::Mean, repetition_ns: 600_000_000, left_ns: Some(41_000_000_000) };
+        let shown = WindowView {
+            statistic: Statistic::Mean,
+            repetition_ns: 600_000_000,
+            left_ns: Some(41_000_000_000),
+        };
         let begun = Event::RepetitionStarted {
             cell_index: 3,
             label: "SEQ".to_owned(),
@@ -330,9 +334,14 @@ mod tests {
             discarded: false,
         };
         let begun = message(&Happening::Run(begun), shown, Lang::En).unwrap();
-        assert_eq!([&begun["from"], &begun["to"], &begun["seconds"]], [&json!(0.2), &json!(0.3), &json!(0.6)]);
+        assert_eq!(
+            [&begun["from"], &begun["to"], &begun["seconds"]],
+            [&json!(0.2), &json!(0.3), &json!(0.6)]
+        );
         let event = |elapsed_ns| Event::Progress { elapsed_ns, interval: Default::default(), interval_ns: 1 };
-        let left = |elapsed_ns, lang| message(&Happening::Run(event(elapsed_ns)), shown, lang).unwrap()["left"].clone();
+        let left = |elapsed_ns, lang| {
+            message(&Happening::Run(event(elapsed_ns)), shown, lang).unwrap()["left"].clone()
+        };
         assert_eq!(left(1_000_000_000, Lang::En), "about 40 s left");
         assert_eq!(left(90_000_000_000, Lang::En), "about 0 s left");
         assert_eq!(left(0, Lang::Ja), "残り約 41 秒");

@@ -73,7 +73,8 @@ fn cards(offers: Vec<TargetOffer>) -> Vec<DriveCard> {
         let key = if offer.devices.is_empty() { vec![offer.target.clone()] } else { offer.devices.clone() };
         let place = cards.iter().position(|(own, _)| *own == key).unwrap_or_else(|| {
             let name = offer.drive.clone().unwrap_or_else(|| Text::same(&offer.target));
-            let facts = if offer.facts.is_empty() { vec![offer.storage.clone()] } else { offer.facts.clone() };
+            let facts =
+                if offer.facts.is_empty() { vec![offer.storage.clone()] } else { offer.facts.clone() };
             let (directories, whole) = (Vec::new(), None);
             cards.push((key, DriveCard { name, facts, is_system: false, directories, whole }));
             cards.len() - 1
@@ -225,8 +226,10 @@ mod tests {
         let target = |card: &DriveCard| card.target().map(|place| place.target.clone()).unwrap_or_default();
         let shown: Vec<_> =
             cards.iter().map(|card| (card.name.en.clone(), card.is_system, target(card))).collect();
-        let expected = [("Disk sda", true, "/home"), ("/net", false, "/net"), ("Disk sdb", false, "/dev/sdb")];
-        let expected = expected.map(|(name, is_system, target)| (name.to_owned(), is_system, target.to_owned()));
+        let expected =
+            [("Disk sda", true, "/home"), ("/net", false, "/net"), ("Disk sdb", false, "/dev/sdb")];
+        let expected =
+            expected.map(|(name, is_system, target)| (name.to_owned(), is_system, target.to_owned()));
         assert_eq!(shown, expected);
         assert!(cards[0].whole.is_some());
     }

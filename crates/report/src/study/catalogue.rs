@@ -79,7 +79,8 @@ pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
     let columns = [text!("device", "デバイス"), text!("tool", "ツール")].map(Column::left);
     let rates = best_columns().map(|column| Column::right(column.title).under(Text::same("MB/s")));
     let access = Column::right(text!("access time", "アクセス時間")).under(Text::same("ms"));
-    let columns = columns.into_iter().chain([Column::right(text!("year", "年"))]).chain(rates).chain([access]);
+    let columns =
+        columns.into_iter().chain([Column::right(text!("year", "年"))]).chain(rates).chain([access]);
     let columns: Vec<Column> = columns.collect();
     let row = |entry: &&CatalogueEntry<'_>| -> Vec<Entry> {
         let (table, device) = (entry.table, entry.row.device.clone());
@@ -115,7 +116,10 @@ fn best_figure(entry: &CatalogueEntry<'_>, column: &BestColumn) -> Entry {
     });
     let best = best.or_else(|| entry.over_the_device(column.direction).filter(|_| column.sequential));
     let Some((printed, figure, (_, most))) = best else { return Entry::default() };
-    Entry { hint: with_unit(printed, figure), ..Entry::number(number::fixed(most / 1e6, column.decimals), most) }
+    Entry {
+        hint: with_unit(printed, figure),
+        ..Entry::number(number::fixed(most / 1e6, column.decimals), most)
+    }
 }
 
 /// Returns the entries of a table: one per line, or with the figures below if the terminal is too

@@ -2,7 +2,7 @@
 //! and the better one for a use.
 
 use super::frame::{Tab, report_tabs, tabs};
-use super::head::{facts_line, run_name};
+use super::head::{card_file, facts_line, run_name, share_card};
 use super::kit::*;
 use super::models::own_model;
 use super::run::load;
@@ -31,6 +31,25 @@ struct TickedSides<'a> {
 /// Handles `GET /compare?run=A&model=B&entry=C…`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let sides = TickedSides::ticked("/compare", &asked)?;
+    let runs = loaded(shared, &sides)?;
+    side_by_side(&sides, runs, lang, Vec::new())
+}
+
+/// Handles `GET /compare/card.png?run=A&model=B…`.
+pub(crate) fn file(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Query(asked)): (Path<String>, Query<Vec<(String, String)>>),
+) -> Result<Made> {
+    let sides = TickedSides::ticked("/compare", &asked)?;
+    let mut runs = loaded(shared, &sides)?;
+    card_file(&name, (sides.word("lang"), sides.word("theme")), lang, |theme, lang| {
+        name_by_device(&mut runs, lang);
+        Report::new(runs.iter().collect(), MARGIN, &[], None, lang).card(theme)
+    })
+}
+
+fn loaded(shared: &Site, sides: &TickedSides<'_>) -> Result<Vec<RunRecord>> {
     let mut runs: Vec<Option<RunRecord>> = Vec::new();
     for (kind, name) in &sides.named {
         runs.push(match *kind {
@@ -39,8 +58,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, St
             _ => None,
         });
     }
-    let runs = with_models(shared, &sides, runs)?;
-    side_by_side(&sides, runs, lang, Vec::new())
+    with_models(shared, sides, runs)
 }
 
 /// Handles `GET /models/compare?model=A&model=B…`.
@@ -113,9 +131,14 @@ impl<'a> TickedSides<'a> {
 
     /// Returns the address of this comparison.
     fn address(&self) -> String {
+        format!("{}{}", self.path, self.query("?"))
+    }
+
+    /// Returns the sides as parameters, after `first`.
+    fn query(&self, first: &str) -> String {
         let sides: Vec<String> =
             self.named.iter().map(|(kind, name)| format!("{kind}={}", encoded(name))).collect();
-        format!("{}?{}", self.path, sides.join("&"))
+        format!("{first}{}", sides.join("&"))
     }
 
     /// Returns the value of a parameter.
@@ -149,7 +172,10 @@ fn side_by_side(
     let rest = Text::sentences(sentences);
     let page = html! {
         header.run.report {
-            div.title { h1 { (report.title().get(lang)) } }
+            div.title {
+                h1 { (report.title().get(lang)) }
+                (share_card("/compare/", "comparison", &sides.query("&"), lang))
+            }
             p.answer { (answer.get(lang)) }
             @if !rest.is_empty() { p.further { (rest.get(lang)) } }
             ul.runs {

@@ -1,7 +1,9 @@
 //! The head of a run: the device, what was measured in a line, and what can be done with the result.
 
 use super::kit::*;
-use kurabe_chart::DRAWS_PNG;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use kurabe_chart::{DRAWS_PNG, Theme, png};
 use kurabe_compare::subject;
 use kurabe_core::record::RunRecord;
 use kurabe_report::{drive_words, procedure_name};
@@ -74,14 +76,50 @@ pub(crate) fn share(id: &str, lang: Lang) -> Markup {
         ),
         ("record.json".to_owned(), None, text!("record (JSON)", "記録(JSON)")),
     ];
+    let address = format!("/runs/{id}/");
+    share_menu(&address, DRAWS_PNG.then_some(png).into_iter().chain(rest), lang)
+}
+
+/// Renders the menu of a comparison or a study: its card.
+pub(crate) fn share_card(address: &str, name: &str, query: &str, lang: Lang) -> Markup {
+    let own = lang.pick("en", "ja");
+    let item = |ending: &str, words| {
+        let file = format!("card.{ending}?lang={own}&theme=light{query}");
+        (file, Some(format!("kurabe-{name}.{ending}")), words)
+    };
+    let png = DRAWS_PNG.then(|| item("png", text!("picture (PNG)", "画像(PNG)")));
+    let svg = item("svg", text!("picture (SVG)", "画像(SVG)"));
+    share_menu(address, png.into_iter().chain([svg]), lang)
+}
+
+/// An item of a menu: file, name under which it is saved, and text.
+type ShareItem = (String, Option<String>, Text);
+
+fn share_menu(address: &str, items: impl IntoIterator<Item = ShareItem>, lang: Lang) -> Markup {
     html! {
         details.share {
             summary #share { (text!("Share", "共有").get(lang)) }
             ul {
-                @for (file, saved_as, name) in DRAWS_PNG.then_some(png).into_iter().chain(rest) {
-                    li { a href={ "/runs/" (id) "/" (file) } download=[saved_as] { (name.get(lang)) } }
+                @for (file, saved_as, name) in items {
+                    li { a href={ (address) (file) } download=[saved_as] { (name.get(lang)) } }
                 }
             }
         }
     }
+}
+
+/// Returns a card as a file, in the reader's language and light if the address says nothing else.
+pub(crate) fn card_file(
+    name: &str,
+    (asked_lang, asked_theme): (Option<&str>, Option<&str>),
+    lang: Lang,
+    draw: impl FnOnce(Theme, Lang) -> String,
+) -> Result<Made> {
+    let theme = if asked_theme == Some("dark") { Theme::Dark } else { Theme::Light };
+    let svg = draw(theme, asked_lang.map_or(lang, Lang::from_locale));
+    Ok(match name {
+        "card.svg" => Made::File("image/svg+xml", None, svg.into_bytes()),
+        "card.png" => Made::File("image/png", None, png(&svg, 1.0)?),
+        _ => Made::Other(StatusCode::NOT_FOUND.into_response()),
+    })
 }

@@ -160,7 +160,8 @@ pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
         true => text!("Measure a drive", "ドライブを測定"),
         false => text!("Measure", "測定"),
     };
-    let label = if is_first { text!("Where", "場所") } else { text!("Measure again", "もう一度測定") };
+    let label =
+        if is_first { text!("Where", "場所") } else { text!("Measure again", "もう一度測定") };
     let target = first_target(last.as_ref(), &cards).filter(|_| !is_first);
     let own = last.as_ref().map(|run| run.header.profile_name());
     let own = own.as_deref().filter(|own| PROFILES.iter().any(|(name, _)| name == own));

@@ -1,12 +1,12 @@
 //! One run: its report, its card, and files to download.
 
 use super::frame::{report_tabs, tabs};
-use super::head::{run_head, share};
+use super::head::{card_file, run_head, share};
 use super::kit::*;
 use super::tiles;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use kurabe_chart::{DRAWS_PNG, Theme, png};
+use kurabe_chart::{DRAWS_PNG, Theme};
 use kurabe_interop::ExportFormat;
 use kurabe_report::run_figures;
 use kurabe_store::{export_with_figures, without_paths};
@@ -102,13 +102,10 @@ pub(crate) fn file(
     let kept = |ending| Some(format!("kurabe-{}.{ending}", encoded(&id)));
     Ok(match name.as_str() {
         "card.png" | "card.svg" => {
-            let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
-            let lang = asked.lang.as_deref().map_or(lang, Lang::from_locale);
-            let svg = kurabe_report::card(&record()?, theme, lang);
-            match name.ends_with(".svg") {
-                true => Made::File("image/svg+xml", None, svg.into_bytes()),
-                false => Made::File("image/png", None, png(&svg, 1.0)?),
-            }
+            let run = record()?;
+            return card_file(&name, (asked.lang.as_deref(), Some(&asked.theme)), lang, |theme, lang| {
+                kurabe_report::card(&run, theme, lang)
+            });
         }
         // In the text format that users paste into forums.
         "text" => {

@@ -173,12 +173,16 @@ impl RateAxis {
         let step = if self.last_power - self.first_power > 5 { 2 } else { 1 };
         let ticks =
             (self.first_power..=self.last_power).filter(|power| (self.last_power - power) % step == 0);
-        let places: Vec<[f64; 2]> = bands.iter().map(|(_, band)| ends(band).map(|end| self.place(end))).collect();
+        let places: Vec<[f64; 2]> =
+            bands.iter().map(|(_, band)| ends(band).map(|end| self.place(end))).collect();
         let dot = self.place(rate);
         let names = named(&places, bands, dot, own);
+        let has_bands = !bands.is_empty();
         let ranges: Vec<String> = bands.iter().map(|(class, band)| range_words(*class, band)).collect();
         html! {
-            svg.axis viewBox="-20 0 290 46" role="img" aria-label=[(!ranges.is_empty()).then(|| ranges.join("; "))] {
+            // Without bands, the axis says nothing but the figure.
+            svg.axis viewBox="-20 0 290 46" role=[has_bands.then_some("img")]
+                aria-label=[has_bands.then(|| ranges.join("; "))] aria-hidden=[(!has_bands).then_some("true")] {
                 line x1="0" x2=(LENGTH) y1="20" y2="20" {}
                 @for (([low, high], range), name) in places.iter().zip(&ranges).zip(&names) {
                     @let width = (high - low).max(2.0);
@@ -349,7 +353,10 @@ mod tests {
             let inside: Vec<usize> = (0..4).filter(|index| holds(places[*index])).collect();
             let is_named = inside.iter().any(|index| names[*index].is_some());
             assert!(inside.is_empty() || is_named, "{rate}: {names:?}");
-            assert!(!inside.contains(&1) || own.is_none() || names[1].is_some(), "the run's own class: {rate}");
+            assert!(
+                !inside.contains(&1) || own.is_none() || names[1].is_some(),
+                "the run's own class: {rate}"
+            );
             let mut ends: Vec<[f64; 2]> = names
                 .iter()
                 .flatten()

@@ -81,7 +81,8 @@ impl Report<'_> {
     /// Returns the latencies of all runs at a percentile, from 0 to 1: a row for each cell, a column
     /// for each run, and for two runs their ratio. Empty if no run has latencies.
     pub fn latencies(&self, share: f64) -> Doc {
-        let latency = |row: &CellRow<'_>, index: usize| row.entries[index].as_ref()?.figures.percentile_ns(share);
+        let latency =
+            |row: &CellRow<'_>, index: usize| row.entries[index].as_ref()?.figures.percentile_ns(share);
         let rows: Vec<CellRow<'_>> = self.rows();
         let has_any = |row: &CellRow<'_>| (0..self.runs.len()).any(|index| latency(row, index).is_some());
         let rows: Vec<CellRow<'_>> = rows.into_iter().filter(has_any).collect();
@@ -96,7 +97,8 @@ impl Report<'_> {
             });
         }
         if self.runs.len() == 2 {
-            let speed = Column::right(text!("Speed", "速さの比")).under(text!("above 1: faster", "1 より大きければ速い"));
+            let speed = Column::right(text!("Speed", "速さの比"))
+                .under(text!("above 1: faster", "1 より大きければ速い"));
             table = table.column(speed, |row| {
                 let both = latency(row, 0).zip(latency(row, 1)).filter(|(_, other)| *other > 0);
                 let speed = both.map(|(own, other)| own as f64 / other as f64);
