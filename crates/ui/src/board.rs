@@ -169,7 +169,7 @@ fn phase(event: &Event) -> Option<Text> {
     }
 }
 
-/// What a window shows of the run besides its events.
+/// Facts about the run that a window needs besides its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowView {
     /// The statistic of the tiles.

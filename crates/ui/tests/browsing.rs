@@ -355,10 +355,16 @@ fn published_figures_are_narrowed_and_lead_to_an_entry() {
     reader.go("/catalogue");
     let first = || reader.words("document.querySelector('.published tbody th').textContent");
     // The most recent come first, and every column has one unit.
-    let years = browser.run("return [...document.querySelectorAll('.published td:nth-child(3)')].map((year) => Number(year.textContent))");
+    let years = browser.run(
+        "const years = document.querySelectorAll('.published td:nth-child(3)');
+         return [...years].map((year) => Number(year.textContent))",
+    );
     let years: Vec<f64> = years.as_array().expect("years").iter().filter_map(Value::as_f64).collect();
     assert!(years.len() > 200 && years.windows(2).all(|pair| pair[0] >= pair[1]), "{years:?}");
-    let units = browser.run("return [...document.querySelectorAll('.published td.n')].filter((figure) => /[a-z]/i.test(figure.textContent)).length");
+    let units = browser.run(
+        "const figures = document.querySelectorAll('.published td.n');
+         return [...figures].filter((figure) => /[a-z]/i.test(figure.textContent)).length",
+    );
     assert_eq!(units, 0);
     browser.tab_to(".chips a[href='/catalogue?q=nvme']");
     browser.type_keys(keys::ENTER);

@@ -4,7 +4,10 @@
 use crate::browsing::{DOOR, Reader};
 use kurabe_testkit::browser::keys;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
+/// Time from the start to the first tile of the shortest profile.
+const FIRST_TILE: Duration = Duration::from_secs(15);
 /// Sizes of common laptops.
 const LAPTOPS: [(u32, u32); 2] = [(1280, 800), (1366, 768)];
 /// First sentences of many runs, in English and in Japanese.
@@ -66,9 +69,11 @@ fn the_sentence_and_four_rows_are_on_the_first_screen() {
 /// Pairs of texts on the same axis that overlap.
 const COLLISIONS: &str = "const wrong = [];
     for (const axis of document.querySelectorAll('svg.axis')) {
-        const boxes = [...axis.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+        const texts = [...axis.querySelectorAll('text')];
+        const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
         boxes.forEach(([one, a], place) => boxes.slice(place + 1).forEach(([two, b]) => {
-            if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) wrong.push(one + ' | ' + two);
+            if (meet(a, b)) wrong.push(one + ' | ' + two);
         }));
     }
     return wrong;";
@@ -76,10 +81,12 @@ const COLLISIONS: &str = "const wrong = [];
 /// Bands in which a dot lies although none of its tile is named.
 const NAMELESS: &str = "return [...document.querySelectorAll('svg.axis')].filter((axis) => {
         const dot = Number(axis.querySelector('circle').getAttribute('cx'));
-        const bands = [...axis.querySelectorAll('.band')].map((band) => [Number(band.getAttribute('x')), Number(band.getAttribute('width'))]);
-        const names = [...axis.querySelectorAll('.name')].map((name) => Number(name.getAttribute('x')));
+        const number = (element, name) => Number(element.getAttribute(name));
+        const bands = [...axis.querySelectorAll('.band')].map((band) => [number(band, 'x'), number(band, 'width')]);
+        const names = [...axis.querySelectorAll('.name')].map((name) => number(name, 'x'));
         const inside = bands.filter(([x, width]) => x <= dot && dot <= x + width);
-        return inside.length && !inside.some(([x, width]) => names.some((name) => Math.abs(name - (x + width / 2)) < 30));
+        const isNamed = ([x, width]) => names.some((name) => Math.abs(name - (x + width / 2)) < 30);
+        return inside.length && !inside.some(isNamed);
     }).length";
 
 #[test]
@@ -103,7 +110,8 @@ fn a_run_names_the_class_of_each_dot_and_has_one_menu_to_share_it() {
     assert!(reader.words("document.querySelector('.facts').textContent").starts_with("Quick look · 20"));
     // Random tests show IOPS as large as MB/s.
     let sizes = browser.run(
-        "return ['.row:last-child .u-rate b', '.row:last-child .also b'].map((part) => getComputedStyle(document.querySelector(part)).fontSize)",
+        "const size = (part) => getComputedStyle(document.querySelector('.row:last-child ' + part)).fontSize;
+         return ['.u-rate b', '.also b'].map(size)",
     );
     assert_eq!(sizes[0], sizes[1]);
     assert_eq!(reader.count(".row:first-of-type .also"), 0);
@@ -113,7 +121,8 @@ fn a_run_names_the_class_of_each_dot_and_has_one_menu_to_share_it() {
     browser.wait_until("document.querySelector('.share').open");
     let files = browser.run_later(
         "const done = arguments[0];
-         Promise.all([...document.querySelectorAll('.share a')].map((link) => fetch(link.href).then(({ status }) => status))).then(done)",
+         const status = (link) => fetch(link.href).then(({ status }) => status);
+         Promise.all([...document.querySelectorAll('.share a')].map(status)).then(done)",
     );
     let files = files.as_array().expect("a list");
     assert!(files.len() >= 5 && files.iter().all(|status| *status == 200), "{files:?}");
@@ -127,7 +136,10 @@ fn the_first_view_has_drives_with_one_button_then_the_last_run() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
     assert_eq!(browser.run("return document.querySelector('#drives').open"), true);
-    let buttons = browser.run("return [...document.querySelectorAll('.place')].map((place) => place.querySelectorAll('button').length)");
+    let buttons = browser.run(
+        "const places = document.querySelectorAll('.place');
+         return [...places].map((place) => place.querySelectorAll('button').length)",
+    );
     let buttons: Vec<u64> = buttons.as_array().expect("cards").iter().filter_map(Value::as_u64).collect();
     assert!(buttons.contains(&1) && buttons.iter().all(|count| *count <= 1), "{buttons:?}");
     // Without a place, the plan says what to do.
@@ -143,6 +155,20 @@ fn the_first_view_has_drives_with_one_button_then_the_last_run() {
     reader.go("/");
     reader.wait_for("#measure");
     assert_eq!(reader.words("document.querySelector('#measure').elements.profile.value"), "quick");
+    // One action more, and the first tile is filled.
+    let folder = reader.page.folder().join("first");
+    std::fs::create_dir(&folder).expect("a folder");
+    browser.press("#measure input[name=target]", folder.to_str().expect("a path"));
+    let begun = Instant::now();
+    browser.press("#measure input[name=target]", keys::ENTER);
+    reader.wait_for("#board .tile.done");
+    assert!(begun.elapsed() < FIRST_TILE, "{:?}", begun.elapsed());
+    assert_eq!(
+        browser.run("return document.querySelector('#drives').open"),
+        false,
+        "the tiles are in its place"
+    );
+    reader.wait_for("#board .after");
     reader.measured("samsung-870-evo");
     reader.go("/");
     reader.wait_for("#board .run");
@@ -187,8 +213,12 @@ fn ticks_work_across_runs_models_and_published_figures() {
     assert!(answer.contains("Samsung 870 EVO") && answer.matches(". ").count() == 0, "{answer}");
     let cards = browser.run_later(
         "const done = arguments[0];
-         const links = [...document.querySelectorAll('.share a')].map((link) => link.href).concat('/studies/sata-usb/card.svg?lang=ja');
-         Promise.all(links.map((link) => fetch(link).then(async (answer) => [answer.status, (await answer.blob()).size > 5000]))).then(done)",
+         const links = [...document.querySelectorAll('.share a')].map((link) => link.href);
+         const card = async (link) => {
+             const answer = await fetch(link);
+             return [answer.status, (await answer.blob()).size > 5000];
+         };
+         Promise.all([...links, '/studies/sata-usb/card.svg?lang=ja'].map(card)).then(done)",
     );
     assert!(
         cards
@@ -218,7 +248,8 @@ fn while_it_runs_there_is_no_verdict_and_the_curve_does_not_fall_between_tests()
              if (now) seen.share.push(Number(now.style.getPropertyValue('--share')));
              const path = document.querySelector('#course')?.getAttribute('d') || '';
              // A pause within a test is drawn at the bottom; the ends of a test are not.
-             const ends = path.split('M').filter(Boolean).flatMap((line) => [line.split('L')[0], line.split('L').at(-1)]);
+             const lines = path.split('M').filter(Boolean).map((line) => line.split('L'));
+             const ends = lines.flatMap((points) => [points[0], points.at(-1)]);
              seen.low = Math.max(seen.low, ends.filter((end) => end.endsWith(' 98.0')).length);
              seen.breaks = Math.max(seen.breaks || 0, (path.match(/M/g) || []).length);
              seen.scale = Math.max(seen.scale || 0, document.querySelectorAll('#scale span').length);
@@ -243,8 +274,10 @@ fn while_it_runs_there_is_no_verdict_and_the_curve_does_not_fall_between_tests()
 }
 
 /// Elements with their own text that overlap others on a phone.
-const OVERLAPS: &str = "const texts = [...document.querySelectorAll('main *, header *')].filter((element) =>
-        element.checkVisibility() && !element.closest('svg, .unseen, caption, .share ul, option, select, .actions') && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+const OVERLAPS: &str = "const apart = 'svg, .unseen, caption, .share ul, option, select, .actions';
+    const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const texts = [...document.querySelectorAll('main *, header *')].filter((element) =>
+        element.checkVisibility() && !element.closest(apart) && hasText(element));
     const boxes = texts.map((element) => {
         const range = document.createRange();
         range.selectNodeContents(element);
@@ -252,12 +285,12 @@ const OVERLAPS: &str = "const texts = [...document.querySelectorAll('main *, hea
     });
     const wrong = [];
     // The box of a line is higher than its letters, in Japanese by half.
-    const least = (p, q) => Math.min(p.height, q.height) * .4;
+    const meet = (p, q) => p.left + 2 < q.right && q.left + 2 < p.right
+        && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > Math.min(p.height, q.height) * .4;
+    const start = (element) => element.textContent.slice(0, 40);
     boxes.forEach(([one, a], place) => boxes.slice(place + 1).forEach(([two, b]) => {
         if (one.contains(two) || two.contains(one)) return;
-        for (const p of a) for (const q of b) {
-            if (p.left + 2 < q.right && q.left + 2 < p.right && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > least(p, q)) wrong.push(one.textContent.slice(0, 40) + ' | ' + two.textContent.slice(0, 40));
-        }
+        if (a.some((p) => b.some((q) => meet(p, q)))) wrong.push(start(one) + ' | ' + start(two));
     }));
     return wrong.slice(0, 5);";
 
@@ -281,7 +314,9 @@ fn nothing_overlaps_on_a_phone_and_all_views_have_one_width() {
                 "const [main, bar] = ['main', 'header.bar'].map((part) => document.querySelector(part));
                  const style = getComputedStyle(main);
                  const { left, right } = main.getBoundingClientRect();
-                 return [left + parseFloat(style.paddingLeft), right - parseFloat(style.paddingRight), bar.firstElementChild.getBoundingClientRect().left].map(Math.round)",
+                 const brand = bar.firstElementChild.getBoundingClientRect().left;
+                 const [from, to] = [left + parseFloat(style.paddingLeft), right - parseFloat(style.paddingRight)];
+                 return [from, to, brand].map(Math.round)",
             );
             let first = first_edges.get_or_insert_with(|| edges.clone());
             assert_eq!(edges, *first, "{view}");

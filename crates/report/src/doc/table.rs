@@ -262,7 +262,7 @@ pub(crate) struct Entry {
     pub(crate) link: String,
     /// Id of the run, or another name, that the entry's checkbox selects for a comparison.
     pub(crate) tick: String,
-    /// What the checkbox selects, if not a run: the name of the parameter.
+    /// Name of the parameter of the checkbox, if it does not select a run.
     pub(crate) tick_kind: Option<&'static str>,
 }
 

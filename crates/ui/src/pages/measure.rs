@@ -21,7 +21,7 @@ use std::path::PathBuf;
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
 /// Choices for the number of repetitions of a cell.
 const RUNS: [&str; 6] = ["1", "2", "3", "5", "7", "9"];
-/// The profile offered first.
+/// Initial profile.
 const FIRST_PROFILE: &str = "default";
 
 /// The fields of the form.

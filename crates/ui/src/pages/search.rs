@@ -44,7 +44,8 @@ impl Search {
                 @let is_on = own.contains(word);
                 @let others = without(word);
                 @let words = if is_on { others } else { others.into_iter().chain([*word]).collect() };
-                a href={ (path) "?q=" (encoded(&words.join(" "))) } aria-current=[is_on.then_some("true")] { (name.get(lang)) } " "
+                @let address = format!("{path}?q={}", encoded(&words.join(" ")));
+                a href=(address) aria-current=[is_on.then_some("true")] { (name.get(lang)) } " "
             } }
         }
     }
