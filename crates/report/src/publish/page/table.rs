@@ -105,11 +105,11 @@ impl Report<'_> {
                 Entry::number_of(speed.map(|speed| (text_of_ratio(speed), speed)))
             });
         }
-        let percentile = number::percentile(share);
+        let percentile = format!("p{}", number::percentile(share));
         let caption = text!("Latencies, {percentile}", "レイテンシ({percentile})");
         let note = text!(
-            "Latency at {percentile}: the share of operations that took at most this long. The ratio has no interval.",
-            "{percentile} のレイテンシ: この割合の I/O がこの時間以内に完了しました。比に区間はありません。"
+            "{percentile}: this share of the operations, in percent, took at most this long. The ratio has no interval.",
+            "{percentile}: この割合(%)の I/O が、この時間以内に完了しました。比に区間はありません。"
         );
         let mut doc = Doc::of(table.table().on_page(&caption, TableForm::Cards));
         doc.list(Purpose::Note, [note]).done()
