@@ -216,7 +216,7 @@ fn ticks_work_across_runs_models_and_published_figures() {
          const links = [...document.querySelectorAll('.share a')].map((link) => link.href);
          const card = async (link) => {
              const answer = await fetch(link);
-             return [answer.status, (await answer.blob()).size > 5000];
+             return [answer.status, (await answer.blob()).size > 1500];
          };
          Promise.all([...links, '/studies/sata-usb/card.svg?lang=ja'].map(card)).then(done)",
     );

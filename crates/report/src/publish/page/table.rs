@@ -108,7 +108,7 @@ impl Report<'_> {
         let percentile = format!("p{}", number::percentile(share));
         let caption = text!("Latencies, {percentile}", "レイテンシ({percentile})");
         let note = text!(
-            "{percentile}: this share of the operations, in percent, took at most this long. The ratio has no interval.",
+            "{percentile}: this percentage of operations took at most this long. The ratio has no interval.",
             "{percentile}: この割合(%)の I/O が、この時間以内に完了しました。比に区間はありません。"
         );
         let mut doc = Doc::of(table.table().on_page(&caption, TableForm::Cards));
