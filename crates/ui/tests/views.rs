@@ -218,7 +218,7 @@ fn ticks_work_across_runs_models_and_published_figures() {
              const answer = await fetch(link);
              return [answer.status, (await answer.blob()).size > 1500];
          };
-         Promise.all([...links, '/studies/sata-usb/card.svg?lang=ja'].map(card)).then(done)",
+         Promise.all([...links, '/studies/raid-strip/card.svg?lang=ja'].map(card)).then(done)",
     );
     assert!(
         cards
@@ -302,7 +302,7 @@ fn nothing_overlaps_on_a_phone_and_all_views_have_one_width() {
     let run = format!("/runs/{}", ids[0]);
     let compared = format!("/compare?run={}&run={}", ids[0], ids[1]);
     let views =
-        ["/", &run, &compared, "/runs", "/models?figures=true", "/catalogue?q=nvme", "/studies/sata-usb"];
+        ["/", &run, &compared, "/runs", "/models?figures=true", "/catalogue?q=nvme", "/studies/raid-strip"];
     let mut first_edges = None;
     for lang in ["en", "ja"] {
         reader.go(&format!("/choose/lang/{lang}"));
