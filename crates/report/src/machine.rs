@@ -7,5 +7,5 @@ mod leftovers;
 pub(crate) mod seen;
 
 pub use doctor::{Check, CheckMark, Doctor, Section, doctor, render_doctor};
-pub use headline::{headline, surroundings};
+pub use headline::{DriveWords, drive_words, headline, surroundings};
 pub use leftovers::leftover_words;

@@ -1,6 +1,6 @@
 //! Output for publication: pages, cards, charts.
 
-mod card;
+pub(crate) mod card;
 mod page;
 pub(crate) mod pictures;
 mod report_format;

@@ -1,6 +1,7 @@
 //! Output of a run: two lines on the target and the procedure, the table, and the remarks.
 
 mod assessment;
+pub(crate) mod choice;
 mod copies;
 pub(crate) mod derived;
 mod details;
@@ -24,9 +25,10 @@ pub(crate) mod times;
 pub(crate) mod why;
 
 pub use assessment::{Assessment, Unfit, usual_words};
+pub use choice::{ProfileChoice, procedure_name, profile_choices};
 pub use details::render_details;
 pub use figures::Tile;
-pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
+pub use foreseen::{foreseen_sentence, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
 pub use list::{render_list, runs_table};
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;

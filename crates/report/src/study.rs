@@ -6,6 +6,7 @@
 //! columns in one table.
 
 mod answers;
+mod card;
 mod catalogue;
 mod matrix;
 mod names;
@@ -14,6 +15,7 @@ mod shown;
 mod tables;
 mod verdicts;
 
+pub use card::study_card;
 pub use catalogue::{catalogue_table, entry_doc, render_beside, render_catalogue, render_entry};
 pub use scripts::{EntryLine, SpokenStudy, StudyLine};
 pub use shown::{render_studies, render_study_file};

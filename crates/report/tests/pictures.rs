@@ -3,7 +3,7 @@
 use crate::common;
 
 use crate::common::{kinds, stories};
-use kurabe_chart::{Chart, DRAWS_PNG, LineStyle, Plot, Theme, png};
+use kurabe_chart::{Chart, DRAWS_PNG, LineStyle, Plot, Theme, png, text_width};
 use kurabe_compare::pair;
 use kurabe_core::Lang;
 use kurabe_core::profile::Statistic;
@@ -341,6 +341,79 @@ fn every_card_can_be_drawn() {
             if DRAWS_PNG {
                 png(&svg, 1.0).unwrap_or_else(|error| panic!("{name}: {error}"));
             }
+        }
+    }
+}
+
+#[test]
+fn the_card_of_a_comparison_has_every_run_and_test() {
+    let (one, mut two) = (common::run(), common::run());
+    two.header.id = "9mz".into();
+    two.labels.insert("name".to_owned(), "the other disk".to_owned());
+    for lang in [Lang::En, Lang::Ja] {
+        for theme in [Theme::Light, Theme::Dark] {
+            let report = Report::new(vec![&one, &two], 0.05, &[], None, lang);
+            let svg = report.card(theme);
+            assert!(svg.contains("the other disk") && svg.contains("SEQ 1 MiB Q8 T1"), "{svg}");
+            assert!(!svg.contains("NaN") && !svg.contains('`'), "{svg}");
+            let tracks = svg.matches("height=\"9.0\"").count();
+            assert!(tracks >= 2 * one.cells.len(), "{tracks}");
+            if DRAWS_PNG {
+                png(&svg, 1.0).unwrap();
+            }
+        }
+    }
+    let nine: Vec<&RunRecord> = (0..9).map(|_| &one).collect();
+    let svg = Report::new(nine, 0.05, &[], None, Lang::En).card(Theme::Light);
+    assert!(svg.contains("runs not shown: 1"), "{svg}");
+}
+
+/// Returns the value of an attribute of an element, as a number.
+fn attribute(element: &str, name: &str) -> f64 {
+    let value = element.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next());
+    value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
+}
+
+#[test]
+fn no_text_of_a_card_is_on_a_bar_and_the_sentence_takes_two_lines() {
+    for (name, record) in kinds::all().into_iter().chain(stories::all()) {
+        for lang in [Lang::En, Lang::Ja] {
+            let svg = card(&record, Theme::Light, lang);
+            assert!(!svg.contains('`'), "{name}: {svg}");
+            // The drawings of curves have their own colours.
+            let is_bar = |element: &&str| {
+                element.starts_with("rect ")
+                    && ["#9fd0f0", "#f6c48a", "#b7dfc4"].iter().any(|fill| element.contains(fill))
+            };
+            let bars: Vec<[f64; 4]> = svg
+                .split('<')
+                .filter(is_bar)
+                .map(|bar| ["x", "y", "width", "height"].map(|side| attribute(bar, side)))
+                .collect();
+            for text in svg.split('<').filter(|element| element.starts_with("text ")) {
+                let words = text.split_once('>').map_or("", |(_, words)| words);
+                let (x, y, size) = (attribute(text, "x"), attribute(text, "y"), attribute(text, "font-size"));
+                let width = text_width(words, size, text.contains("font-weight"));
+                let left = match text {
+                    _ if text.contains("\"end\"") => x - width,
+                    _ if text.contains("\"middle\"") => x - width / 2.0,
+                    _ => x,
+                };
+                let is_on = |[bar_x, bar_y, bar_width, bar_height]: &[f64; 4]| {
+                    left < bar_x + bar_width
+                        && *bar_x < left + width
+                        && y - size * 0.7 < bar_y + bar_height
+                        && *bar_y < y
+                };
+                assert!(!bars.iter().any(is_on), "{name}: {words}");
+            }
+            let sentence =
+                Assessment::of(&record).map(|one| one.sentence.get(lang).to_owned()).unwrap_or_default();
+            let end: String = sentence.chars().rev().take(8).collect::<Vec<_>>().into_iter().rev().collect();
+            assert!(
+                sentence.is_empty() || svg.contains(&kurabe_chart::escape(&end)),
+                "{name} is cut: {sentence}"
+            );
         }
     }
 }

@@ -4,6 +4,7 @@
 //! row together with its table's description, named `TABLE/ROW`. Figures are facts and are stored
 //! as printed; the text of the source is not copied.
 
+mod as_run;
 mod beside;
 mod imported;
 mod read;
@@ -17,6 +18,7 @@ use work::{bytes_per_s, unit_of};
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
+use kurabe_core::workload::Direction;
 use kurabe_core::{
     ErrorKind, Lang, Result, Text, closest, library, mention, profile_library::profile_named, text,
 };
@@ -226,6 +228,40 @@ impl CatalogueEntry<'_> {
         rated.max_by(|one, other| one.2.1.total_cmp(&other.2.1))
     }
 
+    /// Returns the figure of samples spread over the whole device in this direction.
+    ///
+    /// Tools such as GNOME Disks measure no workload of ascending offsets, but the rate of large
+    /// transfers as well.
+    pub fn over_the_device(&self, direction: Direction) -> Option<RatedFigure<'_>> {
+        let key = if direction == Direction::Read { "read" } else { "write" };
+        let (column, figure) = self.figures().find(|(one, _)| one.work.is_none() && one.key == key)?;
+        let unit = unit_of(&column.unit)?;
+        let rate = |value| bytes_per_s(value, unit, None);
+        Some((column, figure, (rate(figure.low)?, rate(figure.high.unwrap_or(figure.low))?)))
+    }
+
+    /// Returns the access time in ns, if the tool measures it.
+    pub fn access_time_ns(&self) -> Option<f64> {
+        let is_meant = |(column, _): &(&PublishedColumn, Published)| column.key.starts_with("access");
+        let (column, figure) = self.figures().find(is_meant)?;
+        let unit_ns = match column.unit.as_str() {
+            "ms" => 1e6,
+            "µs" => 1e3,
+            _ => return None,
+        };
+        Some(figure.low * unit_ns)
+    }
+
+    /// Returns the year of the table, or the year that the source ends with in parentheses.
+    pub fn year(&self) -> Option<u16> {
+        let in_source = || {
+            let (_, date) = self.source().rsplit_once('(')?;
+            let year: u16 = date.get(..4)?.parse().ok()?;
+            (1980..2100).contains(&year).then_some(year)
+        };
+        self.table.year.or_else(in_source)
+    }
+
     /// Returns whether the entry contains every search term, ignoring case.
     fn has(&self, words: &[String]) -> bool {
         let all = self.text();
@@ -395,6 +431,17 @@ mod tests {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count);
+    }
+
+    #[test]
+    fn an_entry_has_the_year_of_its_source_and_figures_of_samples_over_the_device() {
+        let entry = |id| Catalogue::built_in().entry(id).unwrap();
+        assert_eq!(entry("cdm-8/wd40purx").year().or(Some(2022)), Some(2022));
+        let rascsi = entry("scsi-gnome/rascsi-1gb");
+        let rate = |direction| rascsi.over_the_device(direction).map(|(.., (low, _))| low);
+        assert!(rate(Direction::Read) > Some(1e5) && rate(Direction::Write) > Some(1e5));
+        assert!(rascsi.access_time_ns() > Some(1e5), "{:?}", rascsi.access_time_ns());
+        assert_eq!(rascsi.year(), None);
     }
 
     #[test]

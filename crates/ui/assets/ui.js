@@ -91,23 +91,85 @@
     if (fresh) renewed(served, fresh);
   }, 1000);
 
-  // At least two runs are needed for a comparison. Until then, the button says so.
-  const compared = $('compare');
-  if (compared) {
+  // Ticks for a comparison are kept, so that they work across the lists of runs, models and
+  // published figures. At least two are needed. Until then, the button says so.
+  const kinds = ['run', 'model', 'entry'];
+  const ticks = () => JSON.parse(localStorage['kurabe-ticks'] || '[]');
+  const showTicks = () => {
+    const compared = $('compare');
+    if (!compared) return;
+    const own = ticks();
+    for (const box of compared.querySelectorAll('input[type=checkbox]')) box.checked = own.includes(`${box.name}=${box.value}`);
     const button = compared.querySelector('button.main');
-    const words = button.textContent;
-    const count = () => {
-      button.disabled = compared.querySelectorAll('input:checked').length < 2;
-      button.textContent = button.disabled ? button.dataset.tooFew : words;
-    };
-    compared.addEventListener('change', count);
-    // After a return from another page, the checkboxes are restored.
-    addEventListener('pageshow', count);
-  }
+    button.disabled = own.length < 2;
+    button.textContent = button.disabled ? button.dataset.tooFew : `${button.dataset.words} (${own.length})`;
+    compared.querySelector('.untick').hidden = !own.length;
+  };
+  const keepTicks = (all) => { localStorage['kurabe-ticks'] = JSON.stringify(all); showTicks(); };
+  document.addEventListener('change', ({ target }) => {
+    if (!target.closest('#compare') || !kinds.includes(target.name)) return;
+    const tick = `${target.name}=${target.value}`;
+    keepTicks(ticks().filter((own) => own !== tick).concat(target.checked ? [tick] : []));
+  });
+  document.addEventListener('click', ({ target }) => { if (target.matches('.untick')) keepTicks([]); });
+  document.addEventListener('submit', (event) => {
+    if (event.target.id !== 'compare') return;
+    event.preventDefault();
+    const sides = ticks().map((tick) => tick.split('=').map(encodeURIComponent).join('='));
+    localStorage.removeItem('kurabe-ticks');
+    location.assign(`/compare?${sides.join('&')}`);
+  });
+  // After a return from another page, the browser restores the checkboxes.
+  addEventListener('pageshow', showTicks);
+  showTicks();
 
-  // Cards of models whose figures are still being computed.
-  const cards = document.querySelector('ul.models[data-waits]');
-  if (cards) now(`/models${location.search || '?'}&figures=true`, 'ul.models').then((fresh) => fresh && cards.replaceWith(fresh));
+  // Replaces the list of this page by that of another address. Only the last response counts.
+  let listing = 0;
+  const relist = async (address) => {
+    listing += 1;
+    const own = listing;
+    const fresh = await now(address, '#list');
+    if (!fresh || own !== listing) return;
+    $('list').replaceWith(fresh);
+    showTicks();
+  };
+  // A list is searched while the user types.
+  const search = document.querySelector('form[role=search]');
+  if (search && $('list')) {
+    let typing;
+    search.elements.q.addEventListener('input', () => {
+      clearTimeout(typing);
+      typing = setTimeout(async () => {
+        const address = `${search.getAttribute('action')}?q=${encodeURIComponent(search.elements.q.value.trim())}`;
+        history.replaceState(null, '', address);
+        await relist(address);
+        say($('list').querySelector('.quiet')?.textContent);
+      }, 150);
+    });
+  }
+  // Models whose figures are still being computed.
+  if ($('list')?.dataset.waits) relist(`/models${location.search || '?'}&figures=true`);
+
+  // Other open menus close when one opens, or when the user clicks elsewhere.
+  document.addEventListener('click', ({ target }) => {
+    for (const menu of document.querySelectorAll('.share[open]')) if (!menu.contains(target)) menu.open = false;
+  });
+
+  // The unit of all tiles. The choice is kept.
+  const { body } = document;
+  const showUnit = () => {
+    body.dataset.unit = localStorage['kurabe-unit'] || 'rate';
+    for (const button of document.querySelectorAll('.units button')) {
+      button.setAttribute('aria-pressed', String(button.dataset.unit === body.dataset.unit));
+    }
+  };
+  document.addEventListener('click', ({ target }) => {
+    const { unit } = target.closest('.units button')?.dataset || {};
+    if (!unit) return;
+    localStorage['kurabe-unit'] = unit;
+    showUnit();
+  });
+  showUnit();
 
   measuring();
   modelling();
@@ -116,10 +178,8 @@
     const form = $('measure');
     const board = $('board');
     if (!form || !board) return;
-    let unit = localStorage.getItem('kurabe-unit') || 'rate';
     let course = [];
     let since = 0;
-    let moves = false;
     const jobs = $('job');
     const vary = $('vary');
     const differing = () => [...vary.querySelectorAll('[data-vary]')].map((part) =>
@@ -127,11 +187,9 @@
 
     const asked = (only) => {
       const { elements } = form;
-      // The page of a drive has no other targets.
-      const words = (name) => elements[name]?.value.trim() || '';
+      const words = (name) => elements[name].value.trim();
       return {
-        target: words('other') || words('target'),
-        profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
+        target: words('target'), profile: elements.profile.value, size: elements.size.value, runs: elements.runs.value, only: only || '',
         job: jobs.open ? elements.job.value : '', against: vary.open ? words('against') : '',
         vary: vary.open ? differing() : [],
       };
@@ -168,6 +226,7 @@
     const plan = async () => {
       asking?.abort();
       asking = new AbortController();
+      if (!asked().target) { $('plan').textContent = $('plan').dataset.nothing; return; }
       try {
         const answer = await post('/plan', asked(), asking.signal);
         if (answer.ok) put($('plan'), await answer.text());
@@ -176,10 +235,14 @@
     };
     let waiting;
     form.addEventListener('input', (event) => {
-      if (event.target.name === 'target' && form.elements.other) form.elements.other.value = '';
+      if (event.target.name === 'profile' && keepsProfile) localStorage['kurabe-profile'] = event.target.value;
       clearTimeout(waiting);
       waiting = setTimeout(plan, 200);
     });
+    // A profile that was chosen here stays chosen. The page of a drive has its own.
+    const keepsProfile = location.pathname === '/';
+    const { profile } = form.elements;
+    if (keepsProfile && [...profile.options].some(({ value }) => value === localStorage['kurabe-profile'])) profile.value = localStorage['kurabe-profile'];
     plan();
 
     const start = async (only) => {
@@ -188,28 +251,29 @@
       if (!answer.ok) wrong(await reason(answer));
     };
     form.addEventListener('submit', (event) => { event.preventDefault(); start(); });
+    // The button of a drive measures it at once.
+    form.addEventListener('click', ({ target }) => {
+      const { measure } = target.dataset;
+      if (!measure) return;
+      form.elements.target.value = measure;
+      plan();
+      start();
+    });
     $('stop').addEventListener('click', () => post('/stop', {}));
 
     const show = () => {
-      board.dataset.unit = unit;
-      for (const button of board.querySelectorAll('.units button')) {
-        button.setAttribute('aria-pressed', String(button.dataset.unit === unit));
-      }
+      showUnit();
       const goesOn = Boolean(board.querySelector('[data-goes-on]'));
       const hasFocus = [$('all'), $('stop')].includes(document.activeElement);
       $('stop').hidden = !goesOn;
       $('all').hidden = $('all').disabled = goesOn;
+      if (goesOn && $('drives')) $('drives').open = false;
       // One button replaces the other and takes over its focus.
       if (hasFocus) (goesOn ? $('stop') : $('all')).focus();
       for (const step of board.querySelectorAll('.step')) step.disabled = goesOn;
     };
     board.addEventListener('click', (event) => {
       const button = event.target.closest('button');
-      if (button?.dataset.unit) {
-        unit = button.dataset.unit;
-        localStorage.setItem('kurabe-unit', unit);
-        show();
-      }
       if (button?.dataset.only) start(button.dataset.only);
     });
     show();
@@ -222,6 +286,7 @@
       for (const tile of board.querySelectorAll('.tile')) {
         const isNow = tile.dataset.cell === String(begun.cell);
         tile.classList.toggle('now', isNow && !tile.classList.contains('done'));
+        if (isNow) tile.style.setProperty('--share', begun.share);
       }
       phase(begun);
     };
@@ -240,6 +305,7 @@
       put(board, markup);
       for (const id of unfolded) { const summary = $(id); if (summary) summary.parentElement.open = true; }
       mark();
+      drawCurve();
       if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
       show();
     };
@@ -276,45 +342,66 @@
     // Updates the earlier runs on the same drive after a run.
     const past = () => now(location.href, '#past').then((fresh) => fresh && $('past').replaceWith(fresh));
 
+    // The curve of the whole run, on a logarithmic axis. Between two tests it has a gap: nothing
+    // completes there, but that says nothing about the storage. A pause within a test is drawn at
+    // the bottom, once it is over.
+    let idle = [];
+    const drawCurve = () => {
+      const path = $('course');
+      if (!path || course.length < 2) return;
+      const powers = course.filter(({ rate }) => rate > 0).map(({ rate }) => Math.log10(rate));
+      const low = Math.floor(Math.min(...powers));
+      const high = Math.max(Math.ceil(Math.max(...powers)), low + 1);
+      const [first, last] = [course[0].at, course[course.length - 1].at];
+      const height = (power) => 98 - (power - low) / (high - low) * 96;
+      const words = course.map(({ at, rate, begins }, place) => {
+        const x = (at - first) / Math.max(last - first, 1e-9) * 600;
+        return `${begins || !place ? 'M' : 'L'}${x.toFixed(1)} ${height(rate > 0 ? Math.log10(rate) : low).toFixed(1)}`;
+      });
+      path.setAttribute('d', words.join(''));
+      const decades = Array.from({ length: high - low + 1 }, (_, place) => low + place);
+      path.previousElementSibling.setAttribute('d', decades.map((power) => `M0 ${height(power)}H600`).join(''));
+      $('scale').replaceChildren(...decades.map((power) => {
+        const name = document.createElement('span');
+        name.textContent = power < 3 ? `${+(10 ** power).toPrecision(1)} MB/s` : `${10 ** (power - 3)} GB/s`;
+        name.style.top = `${height(power)}%`;
+        return name;
+      }));
+      $('until').textContent = `${(last - first).toFixed(0)} s`;
+    };
     const draw = (now) => {
-      // No operation of this repetition has completed yet.
-      if (!now.rate && !moves) return;
-      moves = true;
+      if ($('left') && now.left) $('left').textContent = now.left;
       const tile = board.querySelector('.tile.now');
+      if (begun) begun.share = begun.from + (begun.to - begun.from) * Math.min(1, now.at / (begun.seconds || 1));
+      tile?.style.setProperty('--share', begun?.share || 0);
+      const point = { at: since + now.at, rate: now.rate, begins: begun?.begins };
+      // No operation completed. At the end of a repetition this says nothing.
+      if (!now.rate) { if (!point.begins) idle.push(point); return; }
+      if (begun) begun.begins = false;
       const live = tile?.querySelector('.live');
       if (live) {
         live.textContent = `${now.number} ${now.unit}`;
         tile.querySelector('.more').textContent = `${now.iops} IOPS · ≤ ${now.worst}`;
       }
-      course.push([since + now.at, now.rate]);
-      if (course.length > 600) course.shift();
-      const path = $('course');
-      if (!path || course.length < 2) return;
-      const most = Math.max(...course.map(([, rate]) => rate)) || 1;
-      const [first, last] = [course[0][0], course[course.length - 1][0]];
-      const points = course.map(([at, rate]) => {
-        const x = (at - first) / Math.max(last - first, 1e-9) * 600;
-        return `${x.toFixed(1)} ${(116 - rate / most * 110).toFixed(1)}`;
-      });
-      path.setAttribute('d', 'M' + points.join('L'));
-      $('most').textContent = `${most.toFixed(most < 10 ? 1 : 0)} MB/s`;
-      $('until').textContent = `${(last - first).toFixed(0)} s`;
+      course.push(...idle.splice(0), point);
+      if (course.length > 1500) course = course.slice(-1500);
+      drawCurve();
     };
     const heard = {
       board: ({ say: words, over }) => {
         if (words) begun = null;
+        if (over) course = [];
         say(words);
         renew();
         if (over && $('past')) past();
       },
       plot: () => { if (!document.hidden) plot(); },
       phase,
-      begin: ({ cell, words }) => {
-        // The repetitions of a cell form one curve.
-        since = begun?.cell === cell && course.length ? course[course.length - 1][0] : 0;
-        if (!since) course = [];
-        begun = { cell, words };
-        moves = false;
+      begin: ({ cell, words, from, to, seconds }) => {
+        since = course.length ? course[course.length - 1].at : 0;
+        // The repetitions of a test form one line.
+        begun = { cell, words, from, to, seconds, share: from, begins: begun?.cell !== cell };
+        idle = [];
         mark();
       },
       now: draw,

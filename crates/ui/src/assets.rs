@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn the_script_stays_small() {
+        // Measuring, sliders, tables, pictures, and lists that are searched and ticked. A framework alone
+        // has several times as much.
         let bytes = ASSETS[1].content.len();
-        assert!(bytes <= 24 << 10, "{bytes} bytes");
+        assert!(bytes <= 30 << 10, "{bytes} bytes");
     }
 }

@@ -9,9 +9,10 @@
 //! repetition, and again in full when it ends. A completed cell is in the record and is removed
 //! from the samples.
 
+use crate::pages::left_words;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Statistic, Task, Work};
-use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, Repetition, RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
@@ -168,11 +169,33 @@ fn phase(event: &Event) -> Option<Text> {
     }
 }
 
-/// Returns the message for a window about an event of a run whose tiles show `statistic`. `None` if
-/// nothing changes there.
-pub(crate) fn message(event: &Happening, statistic: Statistic, lang: Lang) -> Option<Value> {
+/// Facts about the run that a window needs besides its events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowView {
+    /// The statistic of the tiles.
+    pub(crate) statistic: Statistic,
+    /// Planned time of a repetition.
+    pub(crate) repetition_ns: u64,
+    /// The time left when the running repetition began.
+    pub(crate) left_ns: Option<u64>,
+}
+
+impl WindowView {
+    pub(crate) fn of(board: Option<&Board>) -> Self {
+        let header = board.map(|board| &board.record.header);
+        let profile = header.and_then(|header| header.profile.as_ref());
+        Self {
+            statistic: header.map_or(Statistic::Mean, RunHeader::statistic),
+            repetition_ns: profile.map_or(0, |profile| profile.rules.time_ns),
+            left_ns: board.and_then(|board| board.left_ns),
+        }
+    }
+}
+
+/// Returns the message for a window about an event of a run. `None` if nothing changes there.
+pub(crate) fn message(event: &Happening, shown: WindowView, lang: Lang) -> Option<Value> {
     match event {
-        Happening::Run(event) => of_run(event, statistic, lang),
+        Happening::Run(event) => of_run(event, shown, lang),
         Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
             let words = text!(
                 "{blocks} blocks, {settled} of {comparisons} comparisons clear",
@@ -185,7 +208,7 @@ pub(crate) fn message(event: &Happening, statistic: Statistic, lang: Lang) -> Op
     }
 }
 
-fn of_run(event: &Event, statistic: Statistic, lang: Lang) -> Option<Value> {
+fn of_run(event: &Event, shown: WindowView, lang: Lang) -> Option<Value> {
     if let Some(words) = phase(event) {
         return Some(phase_message(&words, lang));
     }
@@ -195,7 +218,7 @@ fn of_run(event: &Event, statistic: Statistic, lang: Lang) -> Option<Value> {
         | Event::FillDone { .. }
         | Event::StepsAdded { .. }
         | Event::Programs { .. } => json!({ "t": "board" }),
-        Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, statistic, lang) }),
+        Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, shown.statistic, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
                 RunStatus::Complete => text!("the run is complete", "測定が完了しました"),
@@ -212,12 +235,21 @@ fn of_run(event: &Event, statistic: Statistic, lang: Lang) -> Option<Value> {
             discarded,
         } => {
             let words = repetition(*direction, label, *repetition_index, *repetition_count, *discarded);
-            json!({ "t": "begin", "cell": cell_index, "words": words.get(lang) })
+            let share = |index: u32| f64::from(index) / f64::from((*repetition_count).max(1));
+            json!({
+                "t": "begin",
+                "cell": cell_index,
+                "words": words.get(lang),
+                "from": share(*repetition_index),
+                "to": share(repetition_index.saturating_add(1)),
+                "seconds": shown.repetition_ns as f64 / 1e9,
+            })
         }
         Event::Progress { elapsed_ns, interval, interval_ns } => {
             let seconds = (*interval_ns).max(1) as f64 / 1e9;
             let rate = interval.bytes() as f64 / seconds;
             let rate_words = number::rate(rate);
+            let left = shown.left_ns.map(|left| left_words(left.saturating_sub(*elapsed_ns)));
             json!({
                 "t": "now",
                 "at": *elapsed_ns as f64 / 1e9,
@@ -226,6 +258,7 @@ fn of_run(event: &Event, statistic: Statistic, lang: Lang) -> Option<Value> {
                 "unit": rate_words.unit,
                 "iops": number::iops(interval.operations() as f64 / seconds).number,
                 "worst": number::latency(interval.worst_ns() as f64).to_string(),
+                "left": left.map(|words| words.take(lang)),
             })
         }
         Event::Sampled { .. } => json!({ "t": "plot" }),
@@ -277,11 +310,41 @@ mod tests {
         let says = |statistic| {
             let figure = Tile::of(&cell, statistic).main.unwrap().to_string();
             let event = Happening::Run(Event::CellDone { cell: Box::new(cell.clone()) });
-            let message = message(&event, statistic, Lang::En).unwrap();
+            let shown = WindowView { statistic, ..WindowView::of(None) };
+            let message = message(&event, shown, Lang::En).unwrap();
             assert!(message["say"].as_str().unwrap().ends_with(&figure), "{message} {figure}");
             figure
         };
         assert_ne!(says(Statistic::Mean), says(Statistic::Best));
+    }
+
+    #[test]
+    fn a_window_hears_how_much_of_a_test_is_done_and_how_long_the_run_takes() {
+        let shown = WindowView {
+            statistic: Statistic::Mean,
+            repetition_ns: 600_000_000,
+            left_ns: Some(41_000_000_000),
+        };
+        let begun = Event::RepetitionStarted {
+            cell_index: 3,
+            label: "SEQ".to_owned(),
+            direction: None,
+            repetition_index: 2,
+            repetition_count: 10,
+            discarded: false,
+        };
+        let begun = message(&Happening::Run(begun), shown, Lang::En).unwrap();
+        assert_eq!(
+            [&begun["from"], &begun["to"], &begun["seconds"]],
+            [&json!(0.2), &json!(0.3), &json!(0.6)]
+        );
+        let event = |elapsed_ns| Event::Progress { elapsed_ns, interval: Default::default(), interval_ns: 1 };
+        let left = |elapsed_ns, lang| {
+            message(&Happening::Run(event(elapsed_ns)), shown, lang).unwrap()["left"].clone()
+        };
+        assert_eq!(left(1_000_000_000, Lang::En), "about 40 s left");
+        assert_eq!(left(90_000_000_000, Lang::En), "about 0 s left");
+        assert_eq!(left(0, Lang::Ja), "残り約 41 秒");
     }
 
     #[test]

@@ -5,9 +5,8 @@
 //! run. A window that lost its connection asks for the events after the last number that it
 //! received. The state is also stored as a [`Board`] for windows that are opened later.
 
-use crate::board::Board;
+use crate::board::{Board, WindowView};
 use crate::shared::{Site, locked};
-use kurabe_core::profile::Statistic;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
@@ -187,10 +186,9 @@ impl Desk {
         (state.board.clone(), self.news.borrow().next)
     }
 
-    /// Returns the statistic that the tiles of the shown run have.
-    pub(crate) fn statistic(&self) -> Statistic {
-        let state = locked(&self.state);
-        state.board.as_ref().map_or(Statistic::Mean, |board| board.record.header.statistic())
+    /// Returns what windows show of the run besides its events.
+    pub(crate) fn shown(&self) -> WindowView {
+        WindowView::of(locked(&self.state).board.as_ref())
     }
 
     /// Returns a receiver that is notified of changes.

@@ -38,7 +38,7 @@ pub(crate) async fn events(
                 }
             }
             let silent_changes = news.borrow_and_update().silent_changes;
-            let (envelopes, statistic) = (shared.desk.stream.since(next), shared.desk.statistic());
+            let (envelopes, shown) = (shared.desk.stream.since(next), shared.desk.shown());
             let mut batch = Vec::new();
             // Something was missed, or changed without an envelope. An empty list means nothing:
             // the envelope may have been in the previous batch, which was read after the
@@ -49,7 +49,7 @@ pub(crate) async fn events(
             }
             let next = envelopes.last().map_or(next, |envelope| envelope.number + 1);
             batch.extend(envelopes.iter().filter_map(|envelope| {
-                let data = message(&envelope.event, statistic, reader.lang)?.to_string();
+                let data = message(&envelope.event, shown, reader.lang)?.to_string();
                 Some(Event::default().id(envelope.number.to_string()).data(data))
             }));
             Some((

@@ -4,7 +4,9 @@ pub(crate) mod board;
 pub(crate) mod catalogue;
 pub(crate) mod compare;
 pub(crate) mod drive;
+mod drives;
 pub(crate) mod frame;
+mod head;
 pub(crate) mod job;
 mod kit;
 pub(crate) mod measure;
@@ -17,6 +19,8 @@ pub(crate) mod session;
 pub(crate) mod studies;
 mod tiles;
 pub(crate) mod turns;
+
+pub(crate) use board::left_words;
 
 use crate::gate::{NOT_IN, OTHER_HOST, OTHER_KIND, OTHER_PAGE};
 use crate::shared::{Reader, aside};

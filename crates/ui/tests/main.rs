@@ -18,4 +18,5 @@ mod pictures;
 mod served;
 mod slow;
 mod table;
+mod views;
 mod wrong;

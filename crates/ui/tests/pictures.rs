@@ -69,7 +69,7 @@ fn of_the_manual(reader: &Reader, ending: &str, size: (u32, u32)) {
 /// Takes a screenshot of a run in progress, with some tiles filled.
 fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32, u32)) {
     let browser = &reader.browser;
-    browser.press("input[name=other]", "/tmp");
+    browser.run("document.querySelector('#measure').elements.target.value = '/tmp'");
     for (field, value) in [("profile", "default"), ("size", "256MiB"), ("runs", "3")] {
         browser.run(&format!("document.querySelector('#measure select[name={field}]').value = '{value}'"));
     }

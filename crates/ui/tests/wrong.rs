@@ -71,7 +71,7 @@ fn what_to_do_is_told_in_words_of_the_page() {
     assert!(model.contains("samsung-870-evo`") && !model.contains("kurabe models"), "{model}");
     let models = body("/models/compare?model=samsung-870-evoo&model=hua722020-usb");
     assert!(models.contains("samsung-870-evo`"), "{models}");
-    assert!(body("/models/compare?model=hua722020-usb").contains("two to 6 are compared"));
+    assert!(body("/models/compare?model=hua722020-usb").contains("two to 50 are compared"));
     assert_eq!(
         attacked
             .page

@@ -218,7 +218,8 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
     if !entry.tick.is_empty() {
         let run = &entry.tick;
         let label = text!("compare {run}", "{run} を比べる").take(lang);
-        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", run), ("aria-label", &label)]);
+        let kind = entry.tick_kind.unwrap_or("run");
+        html.open("input", &[("type", "checkbox"), ("name", kind), ("value", run), ("aria-label", &label)]);
     }
     match &entry.shown {
         EntryBody::Words(words) if entry.link.is_empty() => html.words(words.get(lang)),

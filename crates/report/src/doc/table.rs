@@ -260,8 +260,10 @@ pub(crate) struct Entry {
     pub(crate) hint: Text,
     /// Link target on a page.
     pub(crate) link: String,
-    /// Id of the run that the entry's checkbox selects for a comparison.
+    /// Id of the run, or another name, that the entry's checkbox selects for a comparison.
     pub(crate) tick: String,
+    /// Name of the parameter of the checkbox, if it does not select a run.
+    pub(crate) tick_kind: Option<&'static str>,
 }
 
 /// Content of an entry: text or a small drawing.

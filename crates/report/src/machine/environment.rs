@@ -117,7 +117,8 @@ fn identity(device: &BlockDevice) -> Vec<Text> {
         Some(name),
         device.model.as_ref().map(Text::same),
         device.firmware.as_ref().map(|firmware| text!("firmware {firmware}", "ファームウェア {firmware}")),
-        device.serial.as_ref().map(|serial| text!("serial {serial}", "シリアル {serial}")),
+        // The record has a keyed hash, by which the same drive is recognized again.
+        device.serial.as_ref().map(|serial| text!("serial (hash) {serial}", "シリアル(ハッシュ値){serial}")),
         device.size_bytes.map(|bytes| format_bytes_decimal(bytes).into()),
         device.rotational.map(|turns| match turns {
             true => text!("rotating", "回転式"),

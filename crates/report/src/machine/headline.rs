@@ -3,7 +3,7 @@
 use super::environment::pcie;
 use crate::words;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
-use kurabe_core::{Text, number, record::RunHeader, text};
+use kurabe_core::{Text, number, quantity::format_bytes_decimal, record::RunHeader, text};
 
 /// Returns the test environment of a run, or its model. Empty for an imported run without a
 /// recorded environment.
@@ -25,6 +25,34 @@ pub fn surroundings(environment: &Environment) -> Text {
     let nowhere = is_nowhere.then(|| text!("no storage device", "ストレージなし"));
     let storage = nowhere.into_iter().chain(place(environment)).chain(devices(&environment.devices));
     Text::join(storage.chain(words::virtualisation(&environment.machine)), [" · "; 2])
+}
+
+/// A drive as a person recognizes it: its name, how it is connected, and its size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DriveWords {
+    /// Name of the model, or of the kernel's device. `None` if there is no device.
+    pub name: Option<Text>,
+    /// Bus and size.
+    pub facts: Vec<Text>,
+}
+
+/// Returns the drive below a place.
+pub fn drive_words(environment: &Environment) -> DriveWords {
+    let devices = environment.devices.as_slice();
+    let Some(first) = devices.first() else { return DriveWords::default() };
+    let models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
+    let name = match models.as_slice() {
+        [] => Text::same(format!("/dev/{}", first.name.replace('!', "/"))),
+        [model, rest @ ..] if !rest.is_empty() && rest.iter().all(|other| other == model) => {
+            let count = devices.len();
+            text!("{count} × {model}", "{model} × {count} 台")
+        }
+        all => Text::same(all.join(" + ")),
+    };
+    let link = first.link.as_ref().filter(|_| devices.iter().all(|device| device.link == first.link));
+    let bytes = devices.iter().filter_map(|device| device.size_bytes).reduce(u64::saturating_add);
+    let size = bytes.map(|bytes| Text::same(format_bytes_decimal(bytes).replace(".0 ", " ")));
+    DriveWords { name: Some(name), facts: link.map(self::link).into_iter().chain(size).collect() }
 }
 
 /// Returns the file system and its source, or the bare device.
@@ -258,6 +286,22 @@ mod tests {
         let line = surroundings(&on("xfs", "/dev/md0", "/srv", devices));
         assert_eq!(line.en, "xfs on /dev/md0 · 2 × Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
         assert_eq!(line.ja, "/dev/md0 上の xfs · Disk、ファームウェア 5B2QGXA7 × 2 台 · PCIe 4.0 x4");
+    }
+
+    #[test]
+    fn a_drive_is_recognized_by_name_bus_and_size() {
+        let mut disk = device(Some("Samsung SSD 980 PRO 1TB"), pcie_link(16.0, 4));
+        disk.size_bytes = Some(1_000_000_000_000);
+        let words = |devices| {
+            let DriveWords { name, facts } = drive_words(&on("ext4", "/dev/nvme0n1p2", "/", devices));
+            let facts: Vec<String> = facts.into_iter().map(|fact| fact.en).collect();
+            (name.unwrap_or_default().en, facts.join(" · "))
+        };
+        let one = words(vec![disk.clone()]);
+        assert_eq!(one, ("Samsung SSD 980 PRO 1TB".to_owned(), "PCIe 4.0 x4 · 1 TB".to_owned()));
+        assert_eq!(words(vec![disk.clone(), disk]).0, "2 × Samsung SSD 980 PRO 1TB");
+        assert_eq!(words(vec![device(None, Link::Virtio)]).0, "/dev/nvme0n1");
+        assert_eq!(drive_words(&Environment::default()), DriveWords::default());
     }
 
     #[test]

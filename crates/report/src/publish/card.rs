@@ -5,7 +5,10 @@
 //! Nothing is left out for the sake of appearance: items that don't fit are counted, with the
 //! command that shows them. A model is marked by text and by a frame.
 //!
-//! Non-goals: comparisons, which belong in a report, and figures that are not in the record.
+//! The card of a comparison is in `page/card.rs`, and that of a study in `study/card.rs`. All have
+//! the same heading and sentence.
+//!
+//! Non-goals: figures that are not in the record.
 
 mod facts;
 mod paper;
@@ -15,16 +18,17 @@ use crate::publish::pictures::{curves, own_pictures};
 use crate::run::Assessment;
 use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
 use kurabe_core::{Lang, Text, mention::SHOW, record::RunRecord, text};
-use paper::{Anchor, Area, Paper, Tone, Type};
+pub(crate) use paper::{Anchor, Area, Paper, Tone, Type};
 
-const WIDTH: f64 = 1200.0;
+pub(crate) const WIDTH: f64 = 1200.0;
 /// Height in pixels, for an aspect ratio of 16 to 9.
-const HEIGHT: f64 = 675.0;
+pub(crate) const HEIGHT: f64 = 675.0;
 /// Margin at the sides.
-const MARGIN: f64 = 44.0;
-/// Font size and number of lines of the summary sentence.
-const SUMMARY_SIZE: f64 = 17.0;
-const SUMMARY_LINES: usize = 4;
+pub(crate) const MARGIN: f64 = 44.0;
+/// Font sizes of the summary sentence. A forum shows a card at half its size, so the largest is used
+/// with which the sentence takes one line, or two if it is longer.
+const SUMMARY_SIZES: [f64; 4] = [22.0, 21.0, 20.0, 18.0];
+const SUMMARY_LINES: usize = 2;
 /// Maximum number of lines for remarks.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
@@ -41,12 +45,8 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     head(&mut paper, run, &title, lang);
     let remarks = remarks(run, lang);
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
-    let mut top = 154.0;
-    let sentence = Assessment::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
-    for line in wrap(&sentence, SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
-        paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
-        top += 23.0;
-    }
+    let summary = Assessment::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
+    let top = sentence(&mut paper, &summary, 154.0);
     let body = Area { x: MARGIN, y: top, width: WIDTH - 2.0 * MARGIN, height: foot - top - 12.0 };
     draw_body(&mut paper, run, body, theme, lang);
     for (line, (tone, words)) in remarks.iter().enumerate() {
@@ -61,21 +61,45 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     paper.finish()
 }
 
+/// Draws the sentence below `top`, and returns where it ends.
+pub(crate) fn sentence(paper: &mut Paper, words: &str, mut top: f64) -> f64 {
+    let (size, lines) = summary_lines(words);
+    for line in lines {
+        paper.text(MARGIN, top + 10.0, Type::of(size).bold(), Tone::Plain, &line);
+        top += size * 1.32;
+    }
+    top
+}
+
+/// Returns the font size and the lines of the summary sentence.
+fn summary_lines(sentence: &str) -> (f64, Vec<String>) {
+    let lines = |size: f64, most| wrap(sentence, size, true, WIDTH - 2.0 * MARGIN, most);
+    let fits = |most: usize| SUMMARY_SIZES.into_iter().find(|size| lines(*size, most + 1).len() <= most);
+    let size = fits(1).or_else(|| fits(SUMMARY_LINES)).unwrap_or(SUMMARY_SIZES[SUMMARY_SIZES.len() - 1]);
+    (size, lines(size, SUMMARY_LINES))
+}
+
 fn in_a_line(facts: Vec<Text>, lang: Lang) -> String {
     Text::join(facts, [" · "; 2]).take(lang)
 }
 
-/// Draws device, connection and procedure, and at the right kurabe's name and the run's id.
-fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
+/// Draws the heading, and at the right kurabe's name and the run's id.
+pub(crate) fn heading(paper: &mut Paper, title: &str, id: Option<&str>, lang: Lang) {
     let brand_right = WIDTH - MARGIN;
-    let id = &run.header.id;
     paper.text(brand_right, 58.0, Type::of(19.0).bold().at(Anchor::End), Tone::Plain, "kurabe");
-    let run_id = text!("run {id}", "測定 {id}").line(lang);
-    paper.text(brand_right, 82.0, Type::of(14.0).at(Anchor::End), Tone::Quiet, &run_id);
+    if let Some(id) = id {
+        let run_id = text!("run {id}", "測定 {id}").line(lang);
+        paper.text(brand_right, 82.0, Type::of(14.0).at(Anchor::End), Tone::Quiet, &run_id);
+    }
     let room = WIDTH - 2.0 * MARGIN - 130.0;
     let size =
         [34.0, 30.0, 26.0].into_iter().find(|size| text_width(title, *size, true) <= room).unwrap_or(24.0);
     paper.text(MARGIN, 62.0, Type::of(size).bold().within(room), Tone::Plain, title);
+}
+
+/// Draws device, connection and procedure.
+fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
+    heading(paper, title, Some(&run.header.id), lang);
     let connection = in_a_line(facts::connection(run), lang);
     let procedure = in_a_line(facts::procedure(run), lang);
     let mut left = MARGIN;

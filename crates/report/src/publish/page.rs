@@ -9,6 +9,7 @@
 //! Non-goals: terminal output, which the other renderers produce, and writing files.
 
 mod answer;
+mod card;
 mod charts;
 mod csv;
 mod document;

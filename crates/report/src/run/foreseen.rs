@@ -2,9 +2,10 @@
 
 use crate::doc::{Doc, Paragraph, Style};
 use crate::machine::headline::surroundings;
+use crate::run::choice::about;
 use crate::run::profile::render_profile;
 use crate::run::remarks::planned_writes;
-use crate::words::present;
+use crate::words::{self, present};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
 use kurabe_core::{Result, Text, number, profile::PlannedWrites, shown, text};
@@ -24,9 +25,24 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     Ok(place(&foreseen, style) + &render_profile(prepared.profile(), style) + &lines)
 }
 
-/// Returns the cost of a run: its duration and its writes.
-pub fn foreseen_doc(foreseen: &Foreseen, is_modelled: bool) -> Doc {
-    price(foreseen, is_modelled).into_iter().map(Paragraph::new).collect()
+/// Returns the cost of a run in plain sentences: how long it takes, and how much it writes.
+pub fn foreseen_sentence(foreseen: &Foreseen, is_modelled: bool) -> Text {
+    if is_modelled {
+        return text!(
+            "Computed within seconds. A model writes nothing.",
+            "数秒で計算します。モデルは何も書き込みません。"
+        );
+    }
+    let time = foreseen.planned_ns.map(about).map(|time| text!("about {time}", "約 {time}"; time));
+    let writes = match leaves_out(foreseen, is_modelled) {
+        true => Some(text!(
+            "only reads, because the target holds data",
+            "対象にはデータがあるため、読み出しだけを行います"
+        )),
+        false => planned_writes(foreseen.writes),
+    };
+    let writes = writes.or_else(|| Some(text!("writes nothing", "書き込みは行いません")));
+    Text::sentences(present([time, writes]).iter().map(words::sentence))
 }
 
 fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {

@@ -37,7 +37,7 @@ pub fn render_profiles(profiles: &[Profile], more: bool, style: &Style) -> Strin
     Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }
 
-fn group_name(group: ProfileGroup) -> Text {
+pub(super) fn group_name(group: ProfileGroup) -> Text {
     match group {
         ProfileGroup::Everyday => text!("everyday", "普段の測定"),
         ProfileGroup::OtherTools => text!("as other tools do", "ほかのツールと同じ手順"),
@@ -60,7 +60,7 @@ fn profile_row(profile: &Profile) -> TableRow {
 
 /// Returns the measured time of a profile, and whether it may be shorter. `None` if a repetition
 /// ends by something other than time.
-fn time(profile: &Profile) -> Option<(u64, bool)> {
+pub(super) fn time(profile: &Profile) -> Option<(u64, bool)> {
     let mut total = 0u64;
     let mut most = profile.rounds.is_some();
     for task in profile.tasks(profile.rules.size_bytes) {

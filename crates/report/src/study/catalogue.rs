@@ -43,52 +43,83 @@ pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) 
     doc.push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
 }
 
-/// Returns the columns by which entries are compared: sequential or random, direction, whether many
-/// requests are in flight, and the title. Random columns are for small blocks.
-fn best_columns() -> [(bool, Direction, bool, Text); 6] {
+/// A column by which entries are compared. Random columns are for small blocks.
+struct BestColumn {
+    title: Text,
+    sequential: bool,
+    direction: Direction,
+    /// Whether many requests are in flight.
+    is_deep: bool,
+    decimals: usize,
+}
+
+/// Returns the columns by which entries are compared, all in MB/s.
+fn best_columns() -> [BestColumn; 6] {
     use Direction::{Read, Write};
+    let column = |sequential, direction, is_deep, title| {
+        let decimals = if sequential || is_deep { 1 } else { 2 };
+        BestColumn { title, sequential, direction, is_deep, decimals }
+    };
     [
-        (true, Read, false, text!("sequential read", "シーケンシャル読み出し")),
-        (true, Write, false, text!("sequential write", "シーケンシャル書き込み")),
-        (false, Read, false, text!("4 KiB read, Q1", "4 KiB 読み出し Q1")),
-        (false, Write, false, text!("4 KiB write, Q1", "4 KiB 書き込み Q1")),
-        (false, Read, true, text!("4 KiB read, deep queue", "4 KiB 読み出し(深いキュー)")),
-        (false, Write, true, text!("4 KiB write, deep queue", "4 KiB 書き込み(深いキュー)")),
+        column(true, Read, false, text!("sequential read", "シーケンシャル読み出し")),
+        column(true, Write, false, text!("sequential write", "シーケンシャル書き込み")),
+        column(false, Read, false, text!("4 KiB read, Q1", "4 KiB 読み出し Q1")),
+        column(false, Write, false, text!("4 KiB write, Q1", "4 KiB 書き込み Q1")),
+        column(false, Read, true, text!("4 KiB read, deep queue", "4 KiB 読み出し(深いキュー)")),
+        column(false, Write, true, text!("4 KiB write, deep queue", "4 KiB 書き込み(深いキュー)")),
     ]
 }
 
-/// Returns entries as a table for a page. Each links to its page below `address`.
+/// Returns entries as a table for a page, the most recent first. Each links to its page below
+/// `address`, and can be ticked for a comparison.
 pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
+    let mut entries: Vec<&CatalogueEntry<'_>> = entries.iter().collect();
+    // Within a year, the order of the files stays.
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.year()));
+    let columns = [text!("device", "デバイス"), text!("tool", "ツール")].map(Column::left);
+    let rates = best_columns().map(|column| Column::right(column.title).under(Text::same("MB/s")));
+    let access = Column::right(text!("access time", "アクセス時間")).under(Text::same("ms"));
     let columns =
-        [text!("device", "デバイス"), text!("tool, profile", "ツール、プロファイル"), text!("year", "年")];
-    let columns = columns.into_iter().chain([text!("source", "出典")]).map(Column::left);
-    let columns: Vec<Column> = columns.chain(best_columns().map(|(.., name)| Column::right(name))).collect();
-    let row = |entry: &CatalogueEntry<'_>| -> Vec<Entry> {
+        columns.into_iter().chain([Column::right(text!("year", "年"))]).chain(rates).chain([access]);
+    let columns: Vec<Column> = columns.collect();
+    let row = |entry: &&CatalogueEntry<'_>| -> Vec<Entry> {
         let (table, device) = (entry.table, entry.row.device.clone());
-        let best = best_columns().map(|(sequential, direction, is_deep, _)| {
-            entry.fastest(|work| {
-                // A source that doesn't state the depth is assumed to use the best one.
-                let is_as_deep = is_deep == (work.in_flight != Some((1, 1)));
-                let is_same = sequential || is_as_deep && work.block_bytes == Some(4 * KIB);
-                is_same && work.direction == direction && work.sequential == sequential
-            })
-        });
+        let best = best_columns().map(|column| best_figure(entry, &column));
+        let access = entry.access_time_ns().map(|ns| (number::fixed(ns / 1e6, 2), ns));
+        let name = Entry {
+            link: format!("{address}/{}", entry.id()),
+            hint: figures(entry),
+            tick: entry.id(),
+            tick_kind: Some("entry"),
+            ..Entry::plain(device).under(entry.source().to_owned())
+        };
         let about = [
-            Entry { link: format!("{address}/{}", entry.id()), ..Entry::plain(device) },
-            Entry::plain(seen(&table.tool)).under(table.profile.clone().unwrap_or_default()),
-            table.year.map(|year| Entry::number(year.to_string(), f64::from(year))).unwrap_or_default(),
-            Entry::plain(entry.source().to_owned()),
+            name,
+            Entry::plain(seen(&table.tool)),
+            entry.year().map(|year| Entry::number(year.to_string(), f64::from(year))).unwrap_or_default(),
         ];
-        if best.iter().all(Option::is_none) {
-            return about.into_iter().chain([figures(entry).into()]).collect();
-        }
-        let best = best.map(|best| {
-            Entry::number_of(best.map(|(column, figure, (_, most))| (with_unit(column, figure), most)))
-        });
-        about.into_iter().chain(best).collect()
+        let access = access.map(|(words, ns)| Entry::number(words, ns)).unwrap_or_default();
+        about.into_iter().chain(best).chain([access]).collect()
     };
     let caption = text!("published figures", "公表値");
     Doc::of(Table::new(columns, entries.iter().map(row)).on_page(&caption, TableForm::Cards))
+}
+
+/// Returns the figure of an entry for a column, in MB/s. Empty if the tool doesn't measure it. The
+/// tooltip has the figure as it was printed.
+fn best_figure(entry: &CatalogueEntry<'_>, column: &BestColumn) -> Entry {
+    let best = entry.fastest(|work| {
+        // A source that doesn't state the depth is assumed to use the best one.
+        let is_as_deep = column.is_deep == (work.in_flight != Some((1, 1)));
+        let is_same = column.sequential || is_as_deep && work.block_bytes == Some(4 * KIB);
+        is_same && work.direction == column.direction && work.sequential == column.sequential
+    });
+    let best = best.or_else(|| entry.over_the_device(column.direction).filter(|_| column.sequential));
+    let Some((printed, figure, (_, most))) = best else { return Entry::default() };
+    Entry {
+        hint: with_unit(printed, figure),
+        ..Entry::number(number::fixed(most / 1e6, column.decimals), most)
+    }
 }
 
 /// Returns the entries of a table: one per line, or with the figures below if the terminal is too

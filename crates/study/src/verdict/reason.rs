@@ -43,8 +43,7 @@ fn reason_of(measured: &Measured, cell: &str) -> Option<ReasonView> {
         .into_iter()
         .zip(account)
         .find(|(limit, _)| format!("{} {}", limit.part, limit.label) == cell)?;
-    let account = Some(account.limit).filter(|limit| {
-        limit.strength == Strength::Exact && limit.kind != LimitKind::HostMemory
-    });
+    let account = Some(account.limit)
+        .filter(|limit| limit.strength == Strength::Exact && limit.kind != LimitKind::HostMemory);
     Some(ReasonView { outside, account })
 }

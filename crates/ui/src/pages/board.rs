@@ -1,25 +1,25 @@
-//! The current or last run: progress, summary, tiles, and further links.
+//! The current run, or the last one: progress, summary, tiles, and further links.
 
+use super::head::{run_head, share};
 use super::kit::*;
-use super::run::files;
 use super::tiles;
 use crate::board::Board;
 use kurabe_core::record::RunStatus;
-use kurabe_report::{Assessment, headline, notices_doc, positions_doc};
+use kurabe_report::{Assessment, notices_doc, positions_doc};
 
-/// Renders the board, or a hint if nothing has been measured.
-pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
+/// Renders the board. Before the first run of this server, it shows the last stored run.
+pub(crate) fn board_piece(board: Option<&Board>, last: Option<&RunRecord>, lang: Lang) -> Markup {
     let Some(board) = board else {
-        let words = text!(
-            "Nothing has been measured yet. Choose a place above, and start.",
-            "まだ測定していません。上で場所を選び、「測定開始」を押してください。"
-        );
-        return Ok(html! { p.empty { (words.get(lang)) } });
+        return html! { @if let Some(last) = last { (last_run(last, lang)) } };
     };
     let summary = Assessment::of(&board.record);
     let count = board.record.notices.len();
-    Ok(html! {
-        (head(board, lang))
+    // A run without a test can't be shared.
+    let actions = html! {
+        @if !board.goes_on() && !board.record.cells.is_empty() { (share(&board.record.header.id, lang)) }
+    };
+    html! {
+        header.run data-goes-on=[board.goes_on().then_some("1")] { (run_head(&board.record, 2, &actions, lang)) }
         @if board.goes_on() { (now(board, lang)) }
         // The summary of an incomplete run would change with each test.
         @if let Some(summary) = summary.as_ref().filter(|_| !board.goes_on()) {
@@ -35,29 +35,22 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
             }
         }
         @if !board.goes_on() { (outcome(board, lang)) }
-    })
+    }
 }
 
-/// Renders what is measured, and the choice of the tiles' unit.
-fn head(board: &Board, lang: Lang) -> Markup {
-    let header = &board.record.header;
-    let target = header.target.as_ref().map(|target| shown::line(target.place()));
-    let subject = headline(header);
+/// Renders the last stored run.
+fn last_run(record: &RunRecord, lang: Lang) -> Markup {
+    let summary = Assessment::of(record);
+    let id = &record.header.id;
+    let ways = [
+        (format!("/runs/{}", encoded(id)), text!("everything about this run", "この測定の詳細")),
+        ("/runs".to_owned(), text!("all runs", "すべての結果")),
+    ];
     html! {
-        header.run data-goes-on=[board.goes_on().then_some("1")] {
-            h2 {
-                @if let Some(target) = target { (target) } " " small { (header.profile_name()) }
-                @if header.model.is_some() {
-                    em.model { (text!("model: computed, not measured", "モデルの計算値").get(lang)) }
-                }
-            }
-            p.quiet { (subject.get(lang)) }
-            div.units role="group" aria-label=(text!("unit", "単位").get(lang)) {
-                @for (unit, name) in [("rate", "MB/s"), ("giga", "GB/s"), ("iops", "IOPS"), ("time", "µs")] {
-                    button type="button" data-unit=(unit) aria-pressed=((unit == "rate").to_string()) { (name) }
-                }
-            }
-        }
+        header.run { (run_head(record, 2, &share(id, lang), lang)) }
+        @if let Some(summary) = &summary { p.summary { (summary.sentence.get(lang)) } }
+        (tiles::of_run(record, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
+        (ways_to(ways, lang))
     }
 }
 
@@ -66,26 +59,35 @@ pub(crate) fn plot_piece(board: Option<&Board>, lang: Lang) -> Markup {
     html! { @if let Some(board) = board { (written(&positions_doc(&[&board.sampled()]), lang)) } }
 }
 
-/// Renders the current work: text, progress bar, and a curve over time if there is no curve over
-/// the target.
+/// Renders the current work: text, the time left for all tests, and a curve over time if there is
+/// no curve over the target.
 fn now(board: &Board, lang: Lang) -> Markup {
     let words = board.phase.clone().unwrap_or_else(|| text!("measuring", "測定中"));
-    let label = text!("rate of the running repetition over time", "測定中の転送速度の推移");
+    let label = text!("rate over time, on a logarithmic axis", "転送速度の推移(対数目盛)");
     html! {
         div.live #live {
-            p #phase { (words.line(lang)) }
-            @if let Some(time) = board.left_ns.map(number::long_time) {
-                p.quiet { (text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang)) }
+            p {
+                span #phase { (words.line(lang)) } " "
+                span.quiet #left { @if let Some(left) = board.left_ns { (left_words(left).get(lang)) } }
             }
             @if !board.samples {
                 div.curve {
-                    svg #curve viewBox="0 0 600 120" preserveAspectRatio="none" role="img"
-                        aria-label=(label.get(lang)) { path #course d="" {} }
-                    span #most aria-hidden="true" {} span.zero aria-hidden="true" { "0" } span #until aria-hidden="true" {}
+                    svg #curve viewBox="0 0 600 100" preserveAspectRatio="none" role="img"
+                        aria-label=(label.get(lang)) { path.grid d="" {} path #course d="" {} }
+                    div #scale aria-hidden="true" {}
+                    span #until aria-hidden="true" {}
                 }
             }
         }
     }
+}
+
+/// Returns the time left for all tests.
+pub(crate) fn left_words(left_ns: u64) -> Text {
+    let time = number::time_words(&number::long_time(left_ns));
+    // Below a minute, the unit is still the abbreviation.
+    let time = Text::of(time.en, time.ja.replace(" s", " 秒"));
+    text!("about {time} left", "残り約 {time}"; time)
 }
 
 /// Renders how the run ended, and further links.
@@ -104,6 +106,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
     let ways = [
         (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
         (format!("/runs/{id}?tab=card"), text!("card", "画像カード")),
+        ("/runs".to_owned(), text!("all runs", "すべての結果")),
     ];
     html! {
         footer.after {
@@ -114,7 +117,7 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
             @if !board.others.is_empty() {
                 p { a.next href=(compare_address(runs)) { (compare.get(lang)) } }
             }
-            @if !board.record.cells.is_empty() { (ways_to(ways.into_iter().chain(files(id)), lang)) }
+            @if !board.record.cells.is_empty() { (ways_to(ways, lang)) }
         }
     }
 }

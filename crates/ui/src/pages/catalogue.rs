@@ -1,12 +1,10 @@
-//! Published figures in one table that can be searched and has several pages, and a separate page
-//! for each entry.
+//! Published figures in one table that can be searched and sorted, and a separate page for each
+//! entry.
 
 use super::kit::*;
 use kurabe_report::{catalogue_table, entry_doc};
 use kurabe_study::catalogue::Catalogue;
 
-/// Entries per page.
-const ON_A_PAGE: usize = 50;
 const ADDRESS: &str = "/catalogue";
 
 /// Handles `GET /catalogue`.
@@ -14,20 +12,22 @@ pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<M
     let catalogue = Catalogue::built_in();
     let words: Vec<String> = asked.q.split_whitespace().map(str::to_owned).collect();
     let entries = catalogue.search(&words);
-    let (shown, has_more) = asked.part(&entries, ON_A_PAGE);
     let (count, all) = (entries.len(), catalogue.entries().count());
     let counted = text!("{count} of {all} entries", "{all} 件中 {count} 件");
-    let more = html! { span.quiet { (counted.get(lang)) } (asked.chips(ADDRESS, &chips(), lang)) };
     let nothing = text!("Nothing published has all of these words.", "すべての語を含む公表値はありません。");
     let near = catalogue.nearest(&words).filter(|_| entries.is_empty());
     let near = near.map(|near| (format!("{ADDRESS}?q={}", encoded(&near)), Text::same(near)));
     let page = html! {
-        (asked.form(ADDRESS, &text!("Words", "語句"), &more, lang))
-        @if entries.is_empty() {
-            p.empty { (nothing.get(lang)) } (ways_to(near, lang))
-        } @else {
-            div.published { (written(&catalogue_table(shown, ADDRESS), lang)) }
-            (asked.further(ADDRESS, has_more, [text!("before", "前へ"), text!("further", "次へ")], lang))
+        (asked.form(ADDRESS, &text!("Words", "語句"), lang))
+        div #list {
+            (asked.chips(ADDRESS, &chips(), lang))
+            p.quiet { (counted.get(lang)) }
+            @if entries.is_empty() {
+                p.empty { (nothing.get(lang)) } (ways_to(near, lang))
+            } @else {
+                @let table = written(&catalogue_table(&entries, ADDRESS), lang);
+                (to_compare(&html! { div.published { (table) } }, lang))
+            }
         }
     };
     Ok(Made::Page(text!("Published figures", "公表値"), page))

@@ -1,13 +1,15 @@
 //! Comparison of runs or models: which one is faster with what confidence, the other differences,
 //! and the better one for a use.
 
-use super::frame::{Tab, address_of, report_tabs, tabs};
+use super::frame::{Tab, report_tabs, tabs};
+use super::head::{card_file, facts_line, run_name, share_card};
 use super::kit::*;
 use super::models::own_model;
 use super::run::load;
 use kurabe_compare::{USES, Use, UseWork, recommend};
 use kurabe_lab::{in_parallel, sides_of, what_if};
 use kurabe_report::{directed, recommendation_doc, side_by_side_doc};
+use kurabe_study::catalogue::Catalogue;
 
 /// Maximum number of runs for a readable page.
 const MOST_RUNS: usize = 50;
@@ -16,57 +18,127 @@ const MOST_MODELS: usize = 6;
 /// The profile by which models are compared.
 const MODELS_PROFILE: &str = "quick";
 
-/// The compared sides: the page's path, the parameter that names a side, and all parameters.
+/// The parameters that name a side: a stored run, a model, a published entry.
+const KINDS: [&str; 3] = ["run", "model", "entry"];
+
+/// The compared sides: the page's path, the parameters with their names, and all parameters.
 struct TickedSides<'a> {
     path: &'static str,
-    key: &'static str,
     asked: &'a [(String, String)],
-    names: Vec<&'a str>,
+    named: Vec<(&'static str, &'a str)>,
 }
 
-/// Handles `GET /compare?run=A&run=B…`.
+/// Handles `GET /compare?run=A&model=B&entry=C…`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
-    let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
-    let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
-    side_by_side(&sides, &runs, lang, Vec::new())
+    let sides = TickedSides::ticked("/compare", &asked)?;
+    let runs = loaded(shared, &sides)?;
+    side_by_side(&sides, runs, lang, Vec::new())
+}
+
+/// Handles `GET /compare/card.png?run=A&model=B…`.
+pub(crate) fn file(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Query(asked)): (Path<String>, Query<Vec<(String, String)>>),
+) -> Result<Made> {
+    let sides = TickedSides::ticked("/compare", &asked)?;
+    let mut runs = loaded(shared, &sides)?;
+    card_file(&name, (sides.word("lang"), sides.word("theme")), lang, |theme, lang| {
+        name_by_device(&mut runs, lang);
+        Report::new(runs.iter().collect(), MARGIN, &[], None, lang).card(theme)
+    })
+}
+
+fn loaded(shared: &Site, sides: &TickedSides<'_>) -> Result<Vec<RunRecord>> {
+    let mut runs: Vec<Option<RunRecord>> = Vec::new();
+    for (kind, name) in &sides.named {
+        runs.push(match *kind {
+            "run" => Some(load(shared, name)?),
+            "entry" => Some(Catalogue::built_in().entry(name)?.as_run()),
+            _ => None,
+        });
+    }
+    with_models(shared, sides, runs)
 }
 
 /// Handles `GET /models/compare?model=A&model=B…`.
 pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
-    let sides = TickedSides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
+    let sides = TickedSides::ticked("/models/compare", &asked)?;
+    let none = sides.named.iter().map(|_| None).collect();
+    let runs = with_models(shared, &sides, none)?;
+    let names: Vec<&str> = sides.named.iter().map(|(_, name)| *name).collect();
+    let worth = || Ok(written(&side_by_side_doc(&sides_of(&names, &[])?), lang));
+    let tab: Tab<'_> = ("worth", text!("Capacity and safety", "容量と安全性"), Box::new(worth));
+    side_by_side(&sides, runs, lang, vec![tab])
+}
+
+/// Computes the models among the sides. They are measured as the first run was, so that their tests
+/// are the same.
+fn with_models(
+    shared: &Site,
+    sides: &TickedSides<'_>,
+    runs: Vec<Option<RunRecord>>,
+) -> Result<Vec<RunRecord>> {
+    let missing: Vec<&str> =
+        sides.named.iter().zip(&runs).filter(|(_, run)| run.is_none()).map(|((_, name), _)| *name).collect();
+    if missing.is_empty() {
+        return Ok(runs.into_iter().flatten().collect());
+    }
+    if missing.len() > MOST_MODELS {
+        return Err(usage(
+            text!("at most {MOST_MODELS} models are compared", "モデルは {MOST_MODELS} 件まで比べられます"),
+            text!("tick fewer of them", "選ぶ数を減らしてください"),
+        ));
+    }
     shared.desk.refuse_beside_real()?;
-    let profile = profile_named(MODELS_PROFILE)?;
+    let profile = match runs.iter().flatten().find_map(|run| run.header.profile.clone()) {
+        Some(profile) => profile,
+        None => profile_named(MODELS_PROFILE)?,
+    };
     let compute = |name: &&str| {
         own_model(name, &[])?;
         what_if(name, profile.clone(), Vec::new())
     };
-    let runs = in_parallel(&sides.names, compute)?.into_iter().collect::<Result<Vec<_>>>()?;
-    let worth = || Ok(written(&side_by_side_doc(&sides_of(&sides.names, &[])?), lang));
-    let tab: Tab<'_> = ("worth", text!("Capacity and safety", "容量と安全性"), Box::new(worth));
-    side_by_side(&sides, &runs, lang, vec![tab])
+    let mut computed = in_parallel(&missing, compute)?.into_iter();
+    let mut all = Vec::new();
+    for run in runs {
+        all.extend(match run {
+            Some(run) => Some(run),
+            None => computed.next().transpose()?,
+        });
+    }
+    Ok(all)
 }
 
 impl<'a> TickedSides<'a> {
     /// Returns the selected sides without duplicates. At least two are required.
-    fn ticked(
-        path: &'static str,
-        key: &'static str,
-        asked: &'a [(String, String)],
-        most: usize,
-    ) -> Result<Self> {
-        let mut names: Vec<&str> = Vec::new();
-        for (_, name) in asked.iter().filter(|(word, _)| word == key) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
+    fn ticked(path: &'static str, asked: &'a [(String, String)]) -> Result<Self> {
+        let mut named: Vec<(&str, &str)> = Vec::new();
+        for (key, name) in asked {
+            let Some(kind) = KINDS.iter().find(|kind| *kind == key) else { continue };
+            if !named.contains(&(*kind, name.as_str())) {
+                named.push((kind, name));
             }
         }
-        if !(2..=most).contains(&names.len()) {
+        if !(2..=MOST_RUNS).contains(&named.len()) {
             return Err(usage(
-                text!("two to {most} are compared", "比べられるのは 2 件から {most} 件までです"),
+                text!("two to {MOST_RUNS} are compared", "比べられるのは 2 件から {MOST_RUNS} 件までです"),
                 text!("tick them in the list", "一覧で選んでください"),
             ));
         }
-        Ok(Self { path, key, asked, names })
+        Ok(Self { path, asked, named })
+    }
+
+    /// Returns the address of this comparison.
+    fn address(&self) -> String {
+        format!("{}{}", self.path, self.query("?"))
+    }
+
+    /// Returns the sides as parameters, after `first`.
+    fn query(&self, first: &str) -> String {
+        let sides: Vec<String> =
+            self.named.iter().map(|(kind, name)| format!("{kind}={}", encoded(name))).collect();
+        format!("{first}{}", sides.join("&"))
     }
 
     /// Returns the value of a parameter.
@@ -75,20 +147,92 @@ impl<'a> TickedSides<'a> {
     }
 }
 
-fn side_by_side(sides: &TickedSides<'_>, runs: &[RunRecord], lang: Lang, more: Vec<Tab<'_>>) -> Result<Made> {
+fn side_by_side(
+    sides: &TickedSides<'_>,
+    mut runs: Vec<RunRecord>,
+    lang: Lang,
+    more: Vec<Tab<'_>>,
+) -> Result<Made> {
+    name_by_device(&mut runs, lang);
     let list: Vec<&RunRecord> = runs.iter().collect();
     let report = Report::new(list.clone(), MARGIN, &[], None, lang);
+    let address = sides.address();
+    let figure = sides.word("figure");
     let mut parts = report_tabs(&report, lang);
+    if let Some((_, _, results)) = parts.first_mut().filter(|(id, ..)| *id == "results") {
+        let means = std::mem::replace(results, Box::new(|| Ok(html! {})));
+        *results = Box::new(|| figures(&report, (&address, figure), means, lang));
+    }
     parts.extend(more);
     parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, lang))));
     // A reader who sets weights for a use wants to see its tab.
     let tab = sides.word("tab").or(sides.word("use").map(|_| "use"));
-    let address = address_of(sides.path, sides.key, sides.names.iter().copied());
+    let mut sentences = report.sentences().into_iter();
+    let answer = sentences.next().unwrap_or_default();
+    let rest = Text::sentences(sentences);
     let page = html! {
-        header.report { (written(&report.head_doc(), lang)) }
+        header.run.report {
+            div.title {
+                h1 { (report.title().get(lang)) }
+                (share_card("/compare/", "comparison", &sides.query("&"), lang))
+            }
+            p.answer { (answer.get(lang)) }
+            @if !rest.is_empty() { p.further { (rest.get(lang)) } }
+            ul.runs {
+                @for (place, run) in runs.iter().enumerate() {
+                    li {
+                        b { (run_name(run).get(lang)) } " · " (facts_line(run).get(lang))
+                        @if place == 0 { em { (text!("baseline", "基準").get(lang)) } }
+                        @if run.header.model.is_some() { em.model { (text!("model", "モデル").get(lang)) } }
+                    }
+                }
+            }
+        }
         (tabs(&address, parts, tab, lang)?)
     };
     Ok(Made::Headed(report.title(), page))
+}
+
+/// Names runs by their devices, as far as these are different and have no other name.
+fn name_by_device(runs: &mut [RunRecord], lang: Lang) {
+    let names: Vec<String> = runs.iter().map(|run| run_name(run).take(lang)).collect();
+    let is_unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    if names.iter().all(|name| !name.is_empty() && is_unique(name)) {
+        for (run, name) in runs.iter_mut().zip(names) {
+            run.labels.insert(NAME_LABEL.to_owned(), name);
+        }
+    }
+}
+
+/// Renders the table of a comparison: of means, or of latencies at a percentile.
+fn figures(
+    report: &Report<'_>,
+    (address, asked): (&str, Option<&str>),
+    means: Box<dyn FnOnce() -> Result<Markup> + '_>,
+    lang: Lang,
+) -> Result<Markup> {
+    let switch = [
+        ("mean", text!("mean", "平均"), None),
+        ("p50", text!("p50 latency", "p50 レイテンシ"), Some(0.5)),
+        ("p99", text!("p99 latency", "p99 レイテンシ"), Some(0.99)),
+    ];
+    let chosen = switch.iter().find(|(word, ..)| Some(*word) == asked).unwrap_or(&switch[0]);
+    let latencies = chosen.2.map(|share| written(&report.latencies(share), lang));
+    let nothing = text!("No test of these runs has latencies.", "レイテンシのある項目がありません。");
+    let content = match latencies {
+        Some(latencies) if latencies.0.is_empty() => html! { p.empty { (nothing.get(lang)) } },
+        Some(latencies) => latencies,
+        None => means()?,
+    };
+    Ok(html! {
+        p.chips {
+            @for (word, name, _) in &switch {
+                @let is_on = (*word == chosen.0).then_some("true");
+                a href={ (address) "&figure=" (word) } aria-current=[is_on] { (name.get(lang)) } " "
+            }
+        }
+        (content)
+    })
 }
 
 /// Renders which run is better for a use. The reader can weight the parts of the use.
@@ -102,7 +246,7 @@ fn purpose(sides: &TickedSides<'_>, runs: &[&RunRecord], lang: Lang) -> Result<M
     Ok(html! {
         div #weigh {
             form method="get" action=(sides.path) {
-                @for name in &sides.names { input type="hidden" name=(sides.key) value=(name); }
+                @for (kind, name) in &sides.named { input type="hidden" name=(kind) value=(name); }
                 p.line {
                     (choice(("use", text!("Use", "用途")), uses, chosen, lang))
                     button { (text!("weigh", "評価する").get(lang)) }

@@ -43,7 +43,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, St
         } @else if let Some(limit) = &place.limit {
             p.notice.warn { (limit.get(lang)) }
         }
-        (board_section(shared, lang)?)
+        (board_section(shared, None, lang))
         (past(&*shared.store.runs()?, &target, &ticked, lang)?)
     };
     Ok(Made::Page(text!("Drive {name}", "ドライブ {name}"), page))

@@ -10,10 +10,9 @@ use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use kurabe_chart::Theme;
-use kurabe_core::profile_library::PROFILES;
 use kurabe_core::shown::Shown;
 use kurabe_core::words::Keyword;
-use kurabe_report::Doc;
+use kurabe_report::{Doc, ProfileChoice, profile_choices};
 use maud::{DOCTYPE, PreEscaped, Render};
 use std::collections::HashMap;
 
@@ -116,12 +115,12 @@ impl Visit {
             Lang::En => ("ja", "日本語"),
             Lang::Ja => ("en", "English"),
         };
-        let (next, words) = match theme {
-            Theme::Auto | Theme::Page => (Theme::Dark, text!("dark", "ダーク")),
-            Theme::Dark => (Theme::Light, text!("light", "ライト")),
-            Theme::Light => (Theme::Auto, text!("as the system", "システムに合わせる")),
+        // The link says what it does, not what is now the case.
+        let (next, title) = match theme {
+            Theme::Auto | Theme::Page => (Theme::Dark, text!("Switch to dark", "ダークに切り替え")),
+            Theme::Dark => (Theme::Light, text!("Switch to light", "ライトに切り替え")),
+            Theme::Light => (Theme::Auto, text!("Follow the system", "システムに合わせる")),
         };
-        let title = text!("theme: {words}", "テーマ: {words}"; words);
         let back = encoded(self.uri.path_and_query().map_or("/", |address| address.as_str()));
         let choice = |what: &str, word: &str| format!("/choose/{what}/{word}?back={back}");
         html! {
@@ -195,24 +194,21 @@ pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang:
 
 /// Returns the address of a comparison of runs.
 pub(crate) fn compare_address<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
-    address_of("/compare", "run", ids)
+    let ids: Vec<String> = ids.into_iter().map(|id| format!("run={}", encoded(id))).collect();
+    format!("/compare?{}", ids.join("&"))
 }
 
-/// Returns an address with one parameter for each name.
-pub(crate) fn address_of<'a>(path: &str, key: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("{key}={}", encoded(name))).collect();
-    format!("{path}?{}", names.join("&"))
-}
-
-/// Renders a form with checkboxes, and the button that compares the selection.
-pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
+/// Renders a form with checkboxes, and the button that compares everything that is ticked in any
+/// list.
+pub(crate) fn to_compare(things: &Markup, lang: Lang) -> Markup {
+    let too_few = text!("tick two or more to compare", "比べるものを 2 つ以上選んでください");
+    let words = text!("Compare the ticked ones", "選んだものを比べる");
     html! {
-        form #compare method="get" action=(path) {
+        form #compare method="get" action="/compare" {
             (things)
             p.actions {
-                button.main data-too-few=(text!("tick two or more to compare", "比べるものを 2 つ以上選んでください").get(lang)) {
-                    (text!("Compare the ticked ones", "選んだものを比べる").get(lang))
-                }
+                button.main data-too-few=(too_few.get(lang)) data-words=(words.get(lang)) { (words.get(lang)) }
+                " " button.untick type="button" hidden { (text!("Clear", "選択を解除").get(lang)) }
             }
         }
     }
@@ -259,12 +255,22 @@ pub(crate) fn choice<'a>(
     }
 }
 
-/// Renders the list of profiles, some of them first.
-pub(crate) fn profiles(first: &[&'static str], chosen: Option<&str>, lang: Lang) -> Result<Markup> {
-    let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !first.contains(name));
-    let titled = |name| Ok((name, profile_named(name)?.title.map(|title| format!("{name} — {title}"))));
-    let profiles = first.iter().copied().chain(others).map(titled).collect::<Result<Vec<_>>>()?;
-    Ok(choice(("profile", text!("Profile", "プロファイル")), profiles, chosen, lang))
+/// Renders the list of profiles in groups, with their durations.
+pub(crate) fn profiles(chosen: &str, lang: Lang) -> Result<Markup> {
+    Ok(html! {
+        label {
+            (text!("Profile", "プロファイル").get(lang)) " "
+            select name="profile" {
+                @for (group, choices) in profile_choices()? {
+                    optgroup label=(group.get(lang)) {
+                        @for ProfileChoice { name, words } in choices {
+                            option value=(name) selected[name == chosen] { (words.get(lang)) }
+                        }
+                    }
+                }
+            }
+        } " "
+    })
 }
 
 /// Renders the notice for features that need JavaScript.

@@ -1,15 +1,19 @@
-//! The first page: where and how to measure, and the tiles that show the results.
+//! The first page: where and how to measure, and the last run. Before the first run, it shows the
+//! drives of this machine instead.
 
 use super::board::{board_piece, plot_piece};
-use super::drive::{writing, writing_command};
+use super::drive::writing;
+use super::drives::drive_list;
 use super::job;
 use super::kit::*;
+use super::run::load;
 use super::turns::{self, Vary};
 use crate::desk::Wish;
-use crate::places::{TargetOffer, directories, drives};
+use crate::places::{DriveCard, drive_cards};
+use kurabe_core::profile_library::PROFILES;
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
-use kurabe_report::{foreseen_doc, foreseen_versus_doc};
+use kurabe_report::{foreseen_sentence, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
 use std::path::PathBuf;
 
@@ -17,9 +21,8 @@ use std::path::PathBuf;
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
 /// Choices for the number of repetitions of a cell.
 const RUNS: [&str; 6] = ["1", "2", "3", "5", "7", "9"];
-/// Profiles at the top of the list, including those of well-known tools.
-const FIRST_PROFILES: [&str; 8] =
-    ["default", "quick", "cdm-9", "cdm-9-nvme", "kdiskmark-3", "adm-4", "gnome-disks", "stutter"];
+/// Initial profile.
+const FIRST_PROFILE: &str = "default";
 
 /// The fields of the form.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -150,29 +153,54 @@ fn own_target(target: &str) -> Result<PathBuf> {
 
 /// Handles `GET /`.
 pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
-    let title = text!("Measure", "測定");
-    let offers: Vec<TargetOffer> = directories().into_iter().chain(drives()).collect();
+    let last = last_run(shared);
+    let cards = drive_cards();
+    let is_first = last.is_none() && shared.desk.board().0.is_none();
+    let title = match is_first {
+        true => text!("Measure a drive", "ドライブを測定"),
+        false => text!("Measure", "測定"),
+    };
+    let label =
+        if is_first { text!("Where", "場所") } else { text!("Measure again", "もう一度測定") };
+    let target = first_target(last.as_ref(), &cards).filter(|_| !is_first);
+    let own = last.as_ref().map(|run| run.header.profile_name());
+    let own = own.as_deref().filter(|own| PROFILES.iter().any(|(name, _)| name == own));
+    let place = place_field(&label, target.as_deref(), &cards, lang)?;
+    let drives = drive_list(&cards, is_first, lang);
     let page = html! {
-        h1.unseen { (title.get(lang)) }
-        (measure_form(&places(&offers, lang)?, &beside(&offers, lang), FIRST_PROFILES[0], lang)?)
-        (board_section(shared, lang)?)
+        h1 class=[(!is_first).then_some("unseen")] { (title.get(lang)) }
+        (measure_form(&place, &drives, own.unwrap_or(FIRST_PROFILE), lang)?)
+        (board_section(shared, last.as_ref(), lang))
     };
     Ok(Made::Headed(title, page))
 }
 
-/// Renders the current or last run, with the number from which the page follows it.
-pub(crate) fn board_section(shared: &Site, lang: Lang) -> Result<Markup> {
+/// Returns the last stored run, if it measured anything.
+fn last_run(shared: &Site) -> Option<RunRecord> {
+    load(shared, "last").ok().filter(|run| !run.cells.is_empty())
+}
+
+/// Returns the target of the last run, otherwise the first place that can be measured.
+fn first_target(last: Option<&RunRecord>, cards: &[DriveCard]) -> Option<String> {
+    let last = last.and_then(|run| run.header.target.as_ref()).map(|target| shown::line(target.place()));
+    last.or_else(|| cards.iter().find_map(DriveCard::target).map(|place| place.target.clone()))
+}
+
+/// Renders the current run or the last one, with the number from which the page follows it.
+pub(crate) fn board_section(shared: &Site, last: Option<&RunRecord>, lang: Lang) -> Markup {
     let (board, number) = shared.desk.board();
-    Ok(html! {
+    html! {
         section #board data-from=(number) aria-label=(text!("result", "結果").get(lang)) {
-            (board_piece(board.as_ref(), lang)?)
+            (board_piece(board.as_ref(), last, lang))
         }
-    })
+    }
 }
 
 /// Handles `GET /board`.
 pub(crate) fn board(shared: &App, lang: Lang, (): ()) -> Result<Made> {
-    board_piece(shared.desk.board().0.as_ref(), lang).map(Made::Piece)
+    let board = shared.desk.board().0;
+    let last = if board.is_none() { last_run(shared) } else { None };
+    Ok(Made::Piece(board_piece(board.as_ref(), last.as_ref(), lang)))
 }
 
 /// Handles `GET /board/plot`: the curve over the target, which grows many times a second.
@@ -186,7 +214,7 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
         Wish::Run(request) => {
             let prepared = Prepared::new(*request)?;
             html! {
-                (written(&foreseen_doc(&prepared.foresee()?, prepared.is_modelled()), lang))
+                p { (foreseen_sentence(&prepared.foresee()?, prepared.is_modelled()).get(lang)) }
                 @if prepared.target().starts_with("/dev/") {
                     (writing(form.target.trim(), form.profile_name(), lang))
                 }
@@ -214,23 +242,18 @@ pub(crate) fn stop(shared: &App, _: Lang, (): ()) -> Result<Made> {
     Ok(Made::Data(json!({})))
 }
 
-/// Renders the choice of the place to measure: a place on this machine, or another one that is
-/// typed.
-fn places(offers: &[TargetOffer], lang: Lang) -> Result<Markup> {
-    let other = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
+/// Renders the field of the place to measure, which completes places of this machine and models.
+fn place_field(label: &Text, target: Option<&str>, cards: &[DriveCard], lang: Lang) -> Result<Markup> {
+    let hint = text!("a folder, a device, or model:NAME", "フォルダー、デバイス、または model:名前");
     Ok(html! {
-        div.where {
-            label {
-                (text!("Where", "場所").get(lang))
-                select name="target" {
-                    @for place in offers.iter().filter(|place| place.is_usable) {
-                        option value=(place.target) { (place.target) " · " (place.line(lang)) }
-                    }
-                }
-            }
-            (target_field("other", &other, lang))
+        label.where {
+            (label.get(lang))
+            input name="target" list="places" value=[target] placeholder=(hint.get(lang)) required spellcheck="false";
         }
-        datalist #models {
+        datalist #places {
+            @for place in cards.iter().flat_map(|card| card.directories.iter().chain(&card.whole)) {
+                @if place.is_usable { option value=(place.target) { (place.line(lang)) } }
+            }
             @for (name, _) in DEVICES {
                 option value={ "model:" (name) } { (device_named(name)?.title.get(lang)) }
             }
@@ -238,85 +261,52 @@ fn places(offers: &[TargetOffer], lang: Lang) -> Result<Markup> {
     })
 }
 
-/// Renders the drives, and the places that can't be measured with the reason.
-fn beside(offers: &[TargetOffer], lang: Lang) -> Markup {
-    let folded: Vec<&TargetOffer> =
-        offers.iter().filter(|place| place.is_drive || !place.is_usable).collect();
-    html! {
-        @if !folded.is_empty() {
-            details #drives {
-                summary { (text!("drives, and what cannot be measured here", "ドライブと、ここでは測れない場所").get(lang)) }
-                div.places { @for place in folded { (offer(place, lang)) } }
-            }
-        }
-    }
-}
-
-/// Renders a field for a target.
-fn target_field(name: &str, label: &Text, lang: Lang) -> Markup {
-    let hint = text!("/mnt/usb or model:NAME", "/mnt/usb または model:名前");
-    html! {
-        input name=(name) list="models" placeholder=(hint.get(lang)) aria-label=(label.get(lang))
-            spellcheck="false";
-    }
-}
-
-/// Renders the form: a row with place, profile, size and the start button, then the cost, then the
-/// targets to compare with.
-pub(crate) fn measure_form(places: &Markup, beside: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
+/// Renders the form: a row with place, profile and the start button, then the cost, then everything
+/// that few users change. `drives` is the list of drives, if the form has one.
+pub(crate) fn measure_form(place: &Markup, drives: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
     let words = text!(
         "Measuring needs JavaScript; stored runs can be read without it.",
         "測定には JavaScript が必要です。保存済みの結果は JavaScript なしでも読めます。"
     );
     let against = text!("another place (commas between several)", "ほかの場所(複数はカンマ区切り)");
+    let nothing = text!("Choose a drive, or type a place.", "ドライブを選ぶか、場所を入力してください。");
     Ok(html! {
         form.measure #measure autocomplete="off" {
             div.ask {
-                (places)
-                (profiles(&FIRST_PROFILES, Some(profile), lang)?)
-                (choice(("size", text!("Size", "サイズ")), or_as_said(&SIZES), None, lang))
-                (choice(("runs", text!("Runs", "回数")), or_as_said(&RUNS), None, lang))
+                (place)
+                (profiles(profile, lang)?)
                 button.main #all type="submit" { (text!("Start", "測定開始").get(lang)) }
                 button.main #stop type="button" hidden { (text!("Stop and keep", "停止して残す").get(lang)) }
             }
             p.notice.warn #wrong role="alert" hidden {}
-            div.plan #plan aria-live="polite" {}
+            div.plan #plan aria-live="polite" data-nothing=(nothing.get(lang)) {}
             div.more-ways {
+                (drives)
+                details #options {
+                    summary { (text!("Options", "オプション").get(lang)) }
+                    p.line {
+                        (choice(("size", text!("Size", "サイズ")), or_as_said(&SIZES), None, lang))
+                        (choice(("runs", text!("Repetitions", "回数")), or_as_said(&RUNS), None, lang))
+                    }
+                }
                 details #vary {
-                    summary { (text!("compare with another place, or with other settings", "ほかの場所や、条件を変えた場合と比べる").get(lang)) }
-                    p.line { label { (against.get(lang)) } (target_field("against", &against, lang)) }
+                    summary { (text!("Compare with another place or setting", "ほかの場所や条件と比べる").get(lang)) }
+                    p.line {
+                        label {
+                            (against.get(lang)) " " input name="against" list="places" spellcheck="false";
+                        }
+                    }
                     (turns::form(lang))
                 }
                 (job::form(lang))
-                (beside)
             }
         }
         (without_script(&words, lang))
     })
 }
 
-fn offer(place: &TargetOffer, lang: Lang) -> Markup {
-    let TargetOffer { target, is_usable, .. } = place;
-    html! {
-        div.place {
-            b { (target) } " "
-            small { (place.line(lang)) }
-            @if let Some(limit) = &place.limit { small.limit { (limit.line(lang)) } }
-            @if place.is_drive && *is_usable {
-                small {
-                    (text!("to write, in a terminal:", "書き込みは端末で:").get(lang)) " "
-                    code { (writing_command(target, FIRST_PROFILES[0])) }
-                }
-                a href={ "/drive?target=" (encoded(target)) } {
-                    (text!("its curve and its past", "曲線とこれまでの測定").get(lang))
-                }
-            }
-        }
-    }
-}
-
 /// Returns the choices, preceded by the profile's own setting.
 fn or_as_said<'a>(values: &'a [&'a str]) -> impl Iterator<Item = (&'a str, Text)> {
-    let as_said = ("", text!("as the profile says", "プロファイルのとおり"));
+    let as_said = ("", text!("the profile's", "プロファイルのとおり"));
     std::iter::once(as_said).chain(values.iter().map(|value| (*value, Text::same(*value))))
 }

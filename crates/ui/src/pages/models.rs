@@ -1,6 +1,6 @@
-//! The list of models, each with its stack drawn and three figures, which are computed once, at the
-//! first request. Also the page of a model: its stack, its parameters with sources and sliders, and
-//! what-if figures.
+//! The list of models as a table with three figures, which are computed once, at the first request.
+//! Also the page of a model: its stack, its parameters with sources and sliders, and what-if
+//! figures.
 //!
 //! The model of a slider: it covers the parameter's range on its scale, and its field holds the
 //! value that is sent. When the slider is released, the figures are computed again and compared
@@ -30,24 +30,58 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Re
     let is_asked_for = search.filter();
     let figures = if search.figures { Some(of_all(shared)?) } else { COMPUTED.get() };
     let busy = shared.desk.refuse_beside_real().err().filter(|_| figures.is_none());
-    let mut cards = Vec::new();
+    let mut models = Vec::new();
     for (number, (name, _)) in DEVICES.iter().enumerate() {
         let model = device_named(name)?;
         if is_asked_for(&haystack(&model)) {
-            cards.push(card(&model, figures.map(|figures| &figures[number]), lang));
+            models.push((model, figures.map(|figures| &figures[number])));
         }
     }
+    // The most recent first. Within a year, the order of the library stays.
+    models.sort_by_key(|(model, _)| std::cmp::Reverse(model.year));
     let waits = (figures.is_none() && busy.is_none()).then_some("1");
-    let list = html! { ul.models data-waits=[waits] { @for card in &cards { (card) } } };
     let nothing = text!("No model has all of these words.", "すべての語を含むモデルはありません。");
+    let (count, all) = (models.len(), DEVICES.len());
+    let counted = text!("{count} of {all} models", "{all} 件中 {count} 件");
     let page = html! {
         p { (words.get(lang)) }
-        (search.form("/models", &text!("Words", "語句"), &search.chips("/models", &chips(), lang), lang))
-        @if cards.is_empty() { p.empty { (nothing.get(lang)) } }
-        @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
-        (to_compare("/models/compare", &list, lang))
+        (search.form("/models", &text!("Words", "語句"), lang))
+        div #list data-waits=[waits] {
+            (search.chips("/models", &chips(), lang))
+            p.quiet { (counted.get(lang)) }
+            @if let Some(busy) = &busy { p.notice { (Message::of(busy).what.line(lang)) } }
+            @if models.is_empty() {
+                p.empty { (nothing.get(lang)) }
+            } @else {
+                (to_compare(&table(&models, lang), lang))
+            }
+        }
     };
     Ok(Made::Page(text!("Models", "モデル"), page))
+}
+
+/// Renders models as a table, which the script sorts by any column.
+fn table(models: &[(DeviceSpec, Option<&CardFigures>)], lang: Lang) -> Markup {
+    let caption = text!("models", "モデル");
+    let head = |name: Text, is_figure: bool| {
+        html! { th scope="col" class=[is_figure.then_some("n")] { button type="button" { (name.get(lang)) } } }
+    };
+    html! {
+        div.scroll.published tabindex="0" role="region" aria-label=(caption.get(lang)) {
+            table.sorts.cards {
+                caption { (caption.get(lang)) }
+                thead { tr {
+                    (head(text!("model", "モデル"), false))
+                    (head(text!("parts", "構成"), false))
+                    (head(text!("year", "年"), true))
+                    @for name in card_names() {
+                        th.n scope="col" { button type="button" { (name.get(lang)) small { "MB/s" } } }
+                    }
+                } }
+                tbody { @for (model, figures) in models { (row(model, *figures, lang)) } }
+            }
+        }
+    }
 }
 
 /// Kinds, links and years that users often search for.
@@ -73,23 +107,26 @@ fn haystack(DeviceSpec { name, title, year, layers, .. }: &DeviceSpec) -> String
     [name.as_str(), &title.en, &title.ja, &row_of_layers(layers), &years].join(" ")
 }
 
-fn card(model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lang) -> Markup {
+fn row(model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lang) -> Markup {
     let DeviceSpec { name, title, year, layers, .. } = model;
-    let rate = |rate: Option<f64>| {
-        rate.map_or_else(|| number::NONE.to_owned(), |rate| number::rate(rate).to_string())
-    };
+    let label = text!("compare {name}", "{name} を比べる");
     html! {
-        li {
-            label.tick {
-                input type="checkbox" name="model" value=(name) aria-label=(text!("compare {name}", "{name} を比べる").get(lang)); " "
-                (text!("compare", "比べる").get(lang))
+        tr {
+            th scope="row" {
+                input type="checkbox" name="model" value=(name) aria-label=(label.get(lang));
+                a href={ "/models/" (name) } { (title.get(lang)) }
+                small { (name) }
             }
-            a href={ "/models/" (name) } {
-                b { (title.get(lang)) }
-                small { (name) @if let Some(year) = year { " · " (year) } }
-                (drawing(layers, false))
-                @for (place, words) in card_names().iter().enumerate() {
-                    span.pair { i { (words.get(lang)) } b { (figures.map_or_else(|| "…".to_owned(), |all| rate(all[place]))) } }
+            td { (row_of_layers(layers)) }
+            td.n data-v=[*year] data-l=(text!("year", "年").get(lang)) { @if let Some(year) = year { (year) } }
+            @for (place, words) in card_names().iter().enumerate() {
+                @let rate = figures.map(|all| all[place]);
+                td.n data-v=[rate.flatten()] data-l=(words.get(lang)) {
+                    @match rate {
+                        None => "…",
+                        Some(None) => {},
+                        Some(Some(rate)) => (number::rate(rate).number),
+                    }
                 }
             }
         }
@@ -283,7 +320,7 @@ fn outcome(lang: Lang) -> Result<Markup> {
     );
     Ok(html! {
         form.line #what {
-            (profiles(&[USUAL_PROFILE], None, lang)?)
+            (profiles(USUAL_PROFILE, lang)?)
             button #reset type="button" { (text!("as it was", "元に戻す").get(lang)) }
             " " a #device download { (text!("save as my device", "自分のデバイスとして保存").get(lang)) }
         }

@@ -1,13 +1,14 @@
 //! One run: its report, its card, and files to download.
 
 use super::frame::{report_tabs, tabs};
+use super::head::{card_file, run_head, share};
 use super::kit::*;
 use super::tiles;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use kurabe_chart::{DRAWS_PNG, Theme, png};
+use kurabe_chart::{DRAWS_PNG, Theme};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{headline, run_figures};
+use kurabe_report::run_figures;
 use kurabe_store::{export_with_figures, without_paths};
 
 /// Differences up to this don't matter, as on the command line.
@@ -45,27 +46,22 @@ pub(crate) fn page(
     parts.push(("card", text!("Card", "画像カード"), Box::new(|| Ok(cards(&record, lang)))));
     parts.push(("name", text!("Name", "名前"), Box::new(|| Ok(name_form(&record, lang)))));
     let address = format!("/runs/{}", encoded(&record.header.id));
+    let mut sentences = report.sentences().into_iter();
+    let first = sentences.next().unwrap_or_default();
+    let rest = Text::sentences(sentences);
     let page = html! {
-        header.report { (written(&report.head_doc(), lang)) (ways_to(files(&record.header.id), lang)) }
+        header.run.report {
+            (run_head(&record, 1, &share(&record.header.id, lang), lang))
+            p.answer { (first.get(lang)) }
+        }
         (tiles::of_run(&record, report.likeness(), lang))
-        @if record.header.model.is_none() { p.quiet { (headline(&record.header).get(lang)) } }
+        @if !rest.is_empty() { p.further { (rest.get(lang)) } }
+        @if let Some(warnings) = report.warning_words() {
+            p.notice.warn { a href={ (address) "?tab=notices#notices" } { (warnings.get(lang)) } }
+        }
         (tabs(&address, parts, asked.tab.as_deref(), lang)?)
     };
     Ok(Made::Headed(report.title(), page))
-}
-
-/// Returns the files of a run that can be downloaded, with their addresses.
-pub(crate) fn files(id: &str) -> [(String, Text); 4] {
-    let files = [
-        ("text", text!("as text", "テキスト")),
-        ("report.html", text!("save as a page", "ページとして保存")),
-        (
-            "report.html?without_paths=true",
-            text!("… without the paths of this machine", "…(このマシンのパスを伏せて)"),
-        ),
-        ("record.json", text!("record (JSON)", "記録(JSON)")),
-    ];
-    files.map(|(file, name)| (format!("/runs/{}/{file}", encoded(id)), name))
 }
 
 /// Renders the card as it would be posted.
@@ -106,13 +102,10 @@ pub(crate) fn file(
     let kept = |ending| Some(format!("kurabe-{}.{ending}", encoded(&id)));
     Ok(match name.as_str() {
         "card.png" | "card.svg" => {
-            let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
-            let lang = asked.lang.as_deref().map_or(lang, Lang::from_locale);
-            let svg = kurabe_report::card(&record()?, theme, lang);
-            match name.ends_with(".svg") {
-                true => Made::File("image/svg+xml", None, svg.into_bytes()),
-                false => Made::File("image/png", None, png(&svg, 1.0)?),
-            }
+            let run = record()?;
+            return card_file(&name, (asked.lang.as_deref(), Some(&asked.theme)), lang, |theme, lang| {
+                kurabe_report::card(&run, theme, lang)
+            });
         }
         // In the text format that users paste into forums.
         "text" => {

@@ -24,20 +24,22 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Res
     let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
     let count = runs.len();
     let counted = text!("{count} of {all} runs", "{all} 件中 {count} 件");
-    let counted = html! { " " span.quiet { (counted.get(lang)) } };
     let elsewhere = [
         ("/matrix", text!("all side by side", "全結果の比較表")),
         ("/history", text!("devices over time", "デバイスの経時変化")),
     ];
     let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
     let page = html! {
-        (asked.form("/runs", &text!("Words", "語句"), &counted, lang))
+        (asked.form("/runs", &text!("Words", "語句"), lang))
         (ways_to(elsewhere, lang))
-        @if runs.is_empty() {
-            p.empty { (nothing(all).get(lang)) }
-        } @else {
-            (to_compare("/compare", &written(&runs_table(shown, "/runs"), lang), lang))
-            (asked.further("/runs", has_more, ways, lang))
+        div #list {
+            p.quiet { (counted.get(lang)) }
+            @if runs.is_empty() {
+                p.empty { (nothing(all).get(lang)) }
+            } @else {
+                (to_compare(&written(&runs_table(shown, "/runs"), lang), lang))
+                (asked.further("/runs", has_more, ways, lang))
+            }
         }
     };
     Ok(Made::Page(text!("Runs", "結果"), page))
@@ -154,7 +156,7 @@ pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> 
     let (shown, has_more) = asked.part(&groups, DEVICES_ON_A_PAGE);
     let ways = [text!("devices before", "前のデバイス"), text!("further devices", "次のデバイス")];
     let page = html! {
-        (asked.form("/history", &text!("Device", "デバイス"), &html! {}, lang))
+        (asked.form("/history", &text!("Device", "デバイス"), lang))
         @if groups.is_empty() { p.empty { (nothing.get(lang)) } }
         @for (device, ids) in shown {
             @let ends = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);

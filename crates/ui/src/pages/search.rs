@@ -24,22 +24,28 @@ impl Search {
         }
     }
 
-    /// Renders the search field, followed by `more` on the same line.
-    pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
+    /// Renders the search field. The script searches while the user types, and replaces the element
+    /// with the id `list`.
+    pub(crate) fn form(&self, path: &str, label: &Text, lang: Lang) -> Markup {
         html! {
             form.line method="get" action=(path) role="search" {
                 label { (label.get(lang)) " " input type="search" name="q" aria-keyshortcuts="/" value=(shown::line(&self.q)); } " "
                 button { (text!("search", "検索").get(lang)) }
-                (more)
             }
         }
     }
 
-    /// Renders links for common searches.
+    /// Renders common search words as filters. Each adds its word to the others, or removes it.
     pub(crate) fn chips(&self, path: &str, kinds: &[(&str, Text)], lang: Lang) -> Markup {
+        let own: Vec<&str> = self.q.split_whitespace().collect();
+        let without = |word: &str| own.iter().copied().filter(|other| *other != word).collect::<Vec<_>>();
         html! {
-            span.ways { @for (word, name) in kinds {
-                a href={ (path) "?q=" (word) } aria-current=[(self.q == *word).then_some("true")] { (name.get(lang)) } " "
+            p.chips { @for (word, name) in kinds {
+                @let is_on = own.contains(word);
+                @let others = without(word);
+                @let words = if is_on { others } else { others.into_iter().chain([*word]).collect() };
+                @let address = format!("{path}?q={}", encoded(&words.join(" ")));
+                a href=(address) aria-current=[is_on.then_some("true")] { (name.get(lang)) } " "
             } }
         }
     }

@@ -1,9 +1,12 @@
 //! Studies: the findings of an article, and what models make of them. Verdicts come first, each
 //! with its evidence behind it.
 
+use super::head::{card_file, share_card};
 use super::kit::*;
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
-use kurabe_report::{study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc};
+use kurabe_report::{
+    study_card, study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc,
+};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{QuestionResult, STUDIES, StudyOptions, StudyResult, study_named};
 
@@ -41,6 +44,10 @@ pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Resul
     let result = computed(&name, shared)?;
     let [about, ending] = study_frame(&result);
     let page = html! {
+        div.title {
+            h1 { (result.title.get(lang)) }
+            (share_card(&format!("/studies/{name}/"), &name, "", lang))
+        }
         @if let Some(summary) = study_summary(&result) { p.summary { (summary.get(lang)) } }
         h2.unseen { (text!("Verdicts", "判定").get(lang)) }
         div.verdicts { @for verdict in &result.verdicts { (card(verdict, &result, lang)) } }
@@ -52,7 +59,26 @@ pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Resul
             (written(&ending, lang))
         }
     };
-    Ok(Made::Page(result.title.clone(), page))
+    Ok(Made::Headed(result.title.clone(), page))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CardQuery {
+    lang: Option<String>,
+    theme: Option<String>,
+}
+
+/// Handles `GET /studies/NAME/card.png`.
+pub(crate) fn file(
+    shared: &App,
+    lang: Lang,
+    (Path((study, name)), Query(asked)): (Path<(String, String)>, Query<CardQuery>),
+) -> Result<Made> {
+    let result = computed(&study, shared)?;
+    card_file(&name, (asked.lang.as_deref(), asked.theme.as_deref()), lang, |theme, lang| {
+        study_card(&result, theme, lang)
+    })
 }
 
 /// Renders a verdict as a sentence that expands to its evidence, with links to its tables.

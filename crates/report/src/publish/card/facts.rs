@@ -2,15 +2,19 @@
 
 use super::paper::Tone;
 use crate::machine::environment::link;
-use crate::run::{derived, remarks};
+use crate::run::{derived, procedure_name, remarks};
 use crate::{doc::Role, machine::seen::seen, model, publish::pictures::target, run::figures::Figures, words};
+use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::{Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, number, profile::Statistic, quantity::format_bytes_decimal, shown, text};
 use kurabe_explain::swept_axis;
 use kurabe_stats::DerivedFigure;
 
-/// Returns the name of the device as a reader knows it.
+/// Returns the name of the device as a reader knows it: the user's own, or that of the maker.
 pub(super) fn title(run: &RunRecord) -> Text {
+    if let Some(name) = run.labels.get(NAME_LABEL) {
+        return shown::line(name).into();
+    }
     if let Some(model) = &run.header.model {
         return model.title.map(shown::line);
     }
@@ -66,7 +70,7 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
 /// Returns profile, test size, whether I/O is direct, and repetitions.
 pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
-    let mut items: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
+    let mut items: Vec<Text> = vec![procedure_name(header).map(shown::line)];
     if let Some(profile) = header.profile.as_ref().filter(|_| header.target.is_some()) {
         // There is no room for the kind of data.
         items.extend(words::size_and_data(header).into_iter().take(2));

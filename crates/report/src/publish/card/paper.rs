@@ -9,16 +9,16 @@ const FONTS: &str = "'Noto Sans JP', 'Noto Sans CJK JP', 'Hiragino Sans', 'Yu Go
 
 /// A rectangle of the picture, in pixels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(crate) struct Area {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 /// Point of a text that its position refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -26,7 +26,7 @@ pub(super) enum Anchor {
 
 /// Purpose of a text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Plain,
     Quiet,
     Warn,
@@ -36,7 +36,7 @@ pub(super) enum Tone {
 
 /// Size, weight and alignment of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Type {
+pub(crate) struct Type {
     size: f64,
     bold: bool,
     anchor: Anchor,
@@ -44,20 +44,20 @@ pub(super) struct Type {
 }
 
 impl Type {
-    pub(super) fn of(size: f64) -> Self {
+    pub(crate) fn of(size: f64) -> Self {
         Self { size, bold: false, anchor: Anchor::Start, most: None }
     }
 
-    pub(super) fn bold(self) -> Self {
+    pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
-    pub(super) fn at(self, anchor: Anchor) -> Self {
+    pub(crate) fn at(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
     /// Limits the text to a width in pixels. Longer text is cut.
-    pub(super) fn within(self, width: f64) -> Self {
+    pub(crate) fn within(self, width: f64) -> Self {
         Self { most: Some(width), ..self }
     }
 }
@@ -96,13 +96,13 @@ const DARK: Colours = Colours {
 };
 
 /// The picture under construction.
-pub(super) struct Paper {
+pub(crate) struct Paper {
     out: String,
     colours: &'static Colours,
 }
 
 impl Paper {
-    pub(super) fn new(width: f64, height: f64, theme: Theme, title: &str) -> Self {
+    pub(crate) fn new(width: f64, height: f64, theme: Theme, title: &str) -> Self {
         let colours = if matches!(theme, Theme::Dark) { &DARK } else { &LIGHT };
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -113,7 +113,7 @@ impl Paper {
         Self { out, colours }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.out.push_str("</svg>\n");
         self.out
     }
@@ -127,8 +127,9 @@ impl Paper {
     }
 
     /// Draws text with its baseline at a position.
-    pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
-        let words = shown::line(words);
+    pub(crate) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
+        // Command lines in texts are quoted for Markdown. On a picture the quotes are noise.
+        let words = shown::line(words).replace('`', "");
         // A text in one weight looks better than a text in two.
         let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
@@ -149,12 +150,12 @@ impl Paper {
     }
 
     /// Draws the background of a bar.
-    pub(super) fn track(&mut self, area: Area) {
+    pub(crate) fn track(&mut self, area: Area) {
         self.rectangle(area, self.colours.track);
     }
 
     /// Draws a bar. `kind` is 0 for reads, 1 for writes, 2 for everything else.
-    pub(super) fn bar(&mut self, area: Area, kind: usize) {
+    pub(crate) fn bar(&mut self, area: Area, kind: usize) {
         self.rectangle(area, self.colours.bars[kind % 3]);
     }
 
@@ -170,19 +171,19 @@ impl Paper {
     }
 
     /// Draws a horizontal line.
-    pub(super) fn rule(&mut self, from: f64, to: f64, y: f64) {
+    pub(crate) fn rule(&mut self, from: f64, to: f64, y: f64) {
         let colour = self.colours.rule;
         let _ = write!(self.out, "<path d=\"M{from:.1} {y:.1}H{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
 
     /// Draws a faint vertical line.
-    pub(super) fn tick(&mut self, x: f64, from: f64, to: f64) {
+    pub(crate) fn tick(&mut self, x: f64, from: f64, to: f64) {
         let colour = self.colours.rule;
         let _ = write!(self.out, "<path d=\"M{x:.1} {from:.1}V{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
 
     /// Draws text in a frame, with its baseline at a position. Returns the width of the frame.
-    pub(super) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
+    pub(crate) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
         let bold = bold_has(words);
         let width = text_width(words, size, bold) + 24.0;
         let (top, height, colour) = (y - size - 3.0, size + 12.0, self.colours.warn);
@@ -196,7 +197,7 @@ impl Paper {
     }
 
     /// Draws a triangle with an exclamation mark next to the line with this baseline.
-    pub(super) fn warning_sign(&mut self, x: f64, y: f64) {
+    pub(crate) fn warning_sign(&mut self, x: f64, y: f64) {
         let colour = self.colours.warn;
         let (top, left, right) = (y - 13.0, x, x + 16.0);
         let _ = write!(
@@ -212,7 +213,7 @@ impl Paper {
     }
 
     /// Draws a chart into an area, as large as it fits.
-    pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
+    pub(crate) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
         let enlarged = |factor: f64| {
             let drawing = chart.draw_into((area.width / factor) as u32, area.height / factor, theme);
             let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);

@@ -1,8 +1,9 @@
-//! The table on a card: cells as bars with their figures on them, reads next to writes.
+//! The table on a card: cells as bars with their figures next to them, reads next to writes.
 //!
 //! The model: as in the table of the run, steps are rows and directions are columns. Times and
-//! cells without a direction take the full width below. Rates that differ widely are drawn on a
-//! logarithmic scale with a line at each power of ten.
+//! cells without a direction take the full width below. Bars begin at zero. Rates that differ widely
+//! are drawn on a logarithmic scale, which its heading names, with a line at each power of ten. No
+//! text is drawn on bars and lines.
 
 use super::paper::{Anchor, Area, Paper, Tone, Type};
 use crate::{run::figures::Figures, words};
@@ -15,7 +16,11 @@ pub(super) const MOST_ROWS: usize = 12;
 /// Ratio of the highest to the lowest value from which the scale is logarithmic.
 const WIDE: f64 = 20.0;
 const LABEL_WIDTH: f64 = 262.0;
-const GAP: f64 = 14.0;
+const GAP: f64 = 28.0;
+/// Width of the figures next to the bars.
+const FIGURE_WIDTH: f64 = 142.0;
+/// Width of the small text between bar and figure, in rows that are too low for two lines.
+const MORE_WIDTH: f64 = 120.0;
 /// Height of a heading and of the labels of a logarithmic scale below it.
 const HEADING: f64 = 38.0;
 
@@ -158,16 +163,18 @@ fn draw_column(paper: &mut Paper, rows: &[&CardRow<'_>], direction: Direction, a
     let place =
         |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
     for (line, row) in rows.iter().enumerate() {
-        paper.track(place(line));
+        paper.track(bar_place(place(line)));
         if let Some(entry) = row.entries.iter().find(of_direction) {
             draw_bar(paper, entry, place(line), scale);
         }
     }
-    let bottom = area.y + area.height * rows.len() as f64 - 8.0;
     scale.ticks(|share, words| {
-        let at = area.x + share * area.width;
-        paper.text(at, area.y - 5.0, Type::of(11.5).at(Anchor::Middle), Tone::Quiet, words);
-        paper.tick(at, area.y, bottom);
+        let at = area.x + share * bar_width(place(0));
+        paper.text(at, area.y - 5.0, Type::of(12.0).at(Anchor::Middle), Tone::Quiet, words);
+        for line in 0..rows.len() {
+            let bar = bar_place(place(line));
+            paper.tick(at, bar.y, bar.y + bar.height);
+        }
     });
     for (line, row) in rows.iter().enumerate() {
         let place = place(line);
@@ -191,7 +198,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64
     for (line, row) in rows.iter().enumerate() {
         let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
         let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
-        paper.track(place);
+        paper.track(bar_place(place));
         let alike = |entry: &&CardBar<'_>| entry.measure() == row.entries[0].measure();
         let scale =
             BarScale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
@@ -204,7 +211,7 @@ fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64)
     let size = (height * 0.3).clamp(12.0, 20.0);
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
-        let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
+        let place = bar_place(Area { y: area.y + line as f64 * height, height: height - 8.0, ..area });
         // The end of a name often distinguishes the rows, so it wraps to two lines before it is
         // cut.
         let two = size.min((place.height - 4.0) / 2.4);
@@ -233,25 +240,54 @@ fn draw_bar(paper: &mut Paper, entry: &CardBar<'_>, place: Area, scale: &BarScal
         Some(Direction::Write) => 1,
         Some(Direction::Mix) | None => 2,
     };
-    paper.bar(Area { width: place.width * scale.share(entry.value), ..place }, kind);
+    let bar = bar_place(place);
+    paper.bar(Area { width: bar.width * scale.share(entry.value), ..bar }, kind);
 }
 
-/// Draws the figure on a bar, with its unit if the heading doesn't give it.
+/// Width of a column's bars. The rest is for the figures, and in low rows for the small text, too.
+fn bar_width(column: Area) -> f64 {
+    let text = if has_two_lines(column) { 0.0 } else { MORE_WIDTH };
+    column.width - FIGURE_WIDTH - text
+}
+
+/// `area` is the place of an entry, or of the first one of a column. The distance between entries
+/// does not count.
+fn has_two_lines(area: Area) -> bool {
+    area.height >= TWO_LINES
+}
+
+/// Height of an entry from which there is room for a text below its bar.
+const TWO_LINES: f64 = 46.0;
+
+/// Returns the place of the bar within that of its entry: above the small text, left of the figure.
+fn bar_place(place: Area) -> Area {
+    let height = if has_two_lines(place) { place.height - 24.0 } else { place.height * 0.7 };
+    let y = if has_two_lines(place) { place.y } else { place.y + (place.height - height) / 2.0 };
+    Area { y, width: bar_width(place), height, ..place }
+}
+
+/// Draws the figure next to its bar, with its unit if the heading doesn't give it, and the small
+/// text below.
 fn draw_figure(paper: &mut Paper, entry: &CardBar<'_>, place: Area, with_unit: bool) {
-    let size = (place.height * 0.44).clamp(13.0, 34.0);
-    let two_lines = place.height >= 52.0 && !entry.more.is_empty();
-    let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };
+    let bar = bar_place(place);
     let figure = entry.figures.value(entry.value);
     let figure = if with_unit { figure.to_string() } else { figure.number };
+    let room = FIGURE_WIDTH - 16.0;
+    let size = (bar.height * 0.72).clamp(14.0, 32.0);
+    let size = size.min(size * room / text_width(&figure, size, true).max(1.0));
     let tone = if entry.figures.generator_bound { Tone::WarnRest } else { Tone::Plain };
-    let right = place.x + place.width - 14.0;
-    paper.text(right, baseline, Type::of(size).bold().at(Anchor::End), tone, &figure);
-    let form = Type::of(13.5).within(place.width - 28.0);
-    if two_lines {
-        paper.text(right, place.y + place.height - 9.0, form.at(Anchor::End), tone, &entry.more);
-    } else if place.height >= 24.0 && !entry.more.is_empty() {
-        let form = form.within(place.width - 40.0 - size * 5.0);
-        paper.text(place.x + 12.0, middle(place) + 5.0, form, tone, &entry.more);
+    let right = place.x + place.width;
+    paper.text(right, middle(bar) + size * 0.36, Type::of(size).bold().at(Anchor::End), tone, &figure);
+    let form = Type::of(14.0).at(Anchor::End);
+    match has_two_lines(place) {
+        true => {
+            let form = form.within(place.width);
+            paper.text(right, place.y + place.height - 6.0, form, tone, &entry.more);
+        }
+        false => {
+            let form = form.within(MORE_WIDTH - 12.0);
+            paper.text(right - FIGURE_WIDTH + 8.0, middle(bar) + 5.0, form, tone, &entry.more);
+        }
     }
 }
 

@@ -28,14 +28,19 @@ use kurabe_stats::{Compared, Stutter, Verdict};
 impl Report<'_> {
     /// Returns the summary: sentences as one text, most important first.
     pub fn answer(&self) -> Text {
-        Text::sentences(match self.pairs.as_slice() {
+        Text::sentences(self.sentences())
+    }
+
+    /// Returns the sentences of the summary, most important first.
+    pub fn sentences(&self) -> Vec<Text> {
+        match self.pairs.as_slice() {
             [] => self.of_one(),
             [_] => self.of_two(),
             pairs => {
                 let fastest = self.fastest.iter().map(|fastest| fastest_words(fastest, &self.names));
                 fastest.chain([of_many(&self.names[0], pairs)]).collect()
             }
-        })
+        }
     }
 
     fn of_one(&self) -> Vec<Text> {

@@ -68,6 +68,13 @@ impl Report<'_> {
     /// Returns a notice with the number and kinds of warnings, linked to their section. `None` if
     /// there are no warnings.
     fn warnings(&self) -> Option<Paragraph> {
+        let section = if self.runs.len() == 1 { "notices" } else { "runs" };
+        let notice = |words| Paragraph::new(words).role(Role::Warn).used_as(Purpose::Notice).link(section);
+        self.warning_words().map(notice)
+    }
+
+    /// Returns the number and kinds of warnings. `None` if there are none.
+    pub fn warning_words(&self) -> Option<Text> {
         let warns = |remark: &Remark| remark.role == Role::Warn;
         let (mut warned, mut count, mut kinds) = (0, 0, Vec::new());
         for run in &self.runs {
@@ -80,7 +87,7 @@ impl Report<'_> {
             }
         }
         let (kinds, all) = (Text::list(kinds), self.runs.len());
-        let words = match count {
+        Some(match count {
             0 => return None,
             1 => text!("1 warning ({kinds})", "警告が 1 件あります({kinds})"; kinds),
             _ if all > 2 => text!(
@@ -89,9 +96,7 @@ impl Report<'_> {
                 kinds
             ),
             _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります({kinds})"; kinds),
-        };
-        let section = if all == 1 { "notices" } else { "runs" };
-        Some(Paragraph::new(words).role(Role::Warn).used_as(Purpose::Notice).link(section))
+        })
     }
 
     /// Returns everything below the head.

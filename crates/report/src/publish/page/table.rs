@@ -6,7 +6,7 @@ use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
 use crate::compare::verdict::verdict_marks;
-use crate::doc::{Column, Entry, EntryBody, Marks, Role, Table, TableForm, TableRow};
+use crate::doc::{Column, Doc, Entry, EntryBody, Marks, Purpose, Role, Table, TableForm, TableRow};
 use crate::publish::pictures::drawn_ratio;
 use crate::run::{derived, remarks};
 use crate::words;
@@ -83,6 +83,43 @@ impl Report<'_> {
                 against.map_or_else(alone, verdict_entry).under(figures)
             });
         table.table().on_page(caption, TableForm::Cards)
+    }
+
+    /// Returns the latencies of all runs at a percentile, from 0 to 1: a row for each cell, a column
+    /// for each run, and for two runs their ratio. Empty if no run has latencies.
+    pub fn latencies(&self, share: f64) -> Doc {
+        let latency =
+            |row: &CellRow<'_>, index: usize| row.entries[index].as_ref()?.figures.percentile_ns(share);
+        let rows: Vec<CellRow<'_>> = self.rows();
+        let has_any = |row: &CellRow<'_>| (0..self.runs.len()).any(|index| latency(row, index).is_some());
+        let rows: Vec<CellRow<'_>> = rows.into_iter().filter(has_any).collect();
+        if rows.is_empty() {
+            return Doc::new();
+        }
+        let mut table = Table::of(rows).left(text!("Test", "項目"), |row| row.name.clone());
+        for (index, name) in self.names.iter().enumerate() {
+            let under = if index == 0 { text!("baseline", "基準") } else { Text::default() };
+            table = table.column(Column::right(name.clone()).under(under), |row| {
+                Entry::number_of(latency(row, index).map(|ns| (number::latency_ns(ns), ns as f64)))
+            });
+        }
+        if self.runs.len() == 2 {
+            let speed = Column::right(text!("Speed", "速さの比"))
+                .under(text!("above 1: faster", "1 より大きければ速い"));
+            table = table.column(speed, |row| {
+                let both = latency(row, 0).zip(latency(row, 1)).filter(|(_, other)| *other > 0);
+                let speed = both.map(|(own, other)| own as f64 / other as f64);
+                Entry::number_of(speed.map(|speed| (text_of_ratio(speed), speed)))
+            });
+        }
+        let percentile = format!("p{}", number::percentile(share));
+        let caption = text!("Latencies, {percentile}", "レイテンシ({percentile})");
+        let note = text!(
+            "{percentile}: this percentage of operations took at most this long. The ratio has no interval.",
+            "{percentile}: この割合(%)の I/O が、この時間以内に完了しました。比に区間はありません。"
+        );
+        let mut doc = Doc::of(table.table().on_page(&caption, TableForm::Cards));
+        doc.list(Purpose::Note, [note]).done()
     }
 
     /// Returns the table of a few runs: a row for each cell, a column for each run.
@@ -205,7 +242,11 @@ fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
 
 /// Formats a ratio, as in `1.30 ×`.
 fn ratio(speed: &Estimate) -> Text {
-    let times = number::fixed(speed.value, if speed.value >= 9.995 { 1 } else { 2 });
+    text_of_ratio(speed.value)
+}
+
+fn text_of_ratio(speed: f64) -> Text {
+    let times = number::fixed(speed, if speed >= 9.995 { 1 } else { 2 });
     text!("{times} ×", "{times} 倍")
 }
 
