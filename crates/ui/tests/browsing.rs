@@ -349,46 +349,6 @@ fn a_verdict_unfolds_and_leads_to_its_table() {
 }
 
 #[test]
-fn published_figures_are_narrowed_and_lead_to_an_entry() {
-    let Some(reader) = Reader::inside() else { return };
-    let browser = &reader.browser;
-    reader.go("/catalogue");
-    let first = || reader.words("document.querySelector('.published tbody th').textContent");
-    // The most recent come first, and every column has one unit.
-    let years = browser.run(
-        "const years = document.querySelectorAll('.published td:nth-child(3)');
-         return [...years].map((year) => Number(year.textContent))",
-    );
-    let years: Vec<f64> = years.as_array().expect("years").iter().filter_map(Value::as_f64).collect();
-    assert!(years.len() > 200 && years.windows(2).all(|pair| pair[0] >= pair[1]), "{years:?}");
-    let units = browser.run(
-        "const figures = document.querySelectorAll('.published td.n');
-         return [...figures].filter((figure) => /[a-z]/i.test(figure.textContent)).length",
-    );
-    assert_eq!(units, 0);
-    browser.tab_to(".chips a[href='/catalogue?q=nvme']");
-    browser.type_keys(keys::ENTER);
-    browser.wait_until("document.querySelector('.chips a[aria-current]')?.textContent === 'NVMe'");
-    // Rates in different units are sorted by value.
-    browser.tab_to(".published thead th:nth-child(4) button");
-    browser.type_keys(keys::ENTER);
-    assert!(first().starts_with("Samsung 9100 Pro 4 TB"), "{}", first());
-    // The list follows what is typed, and the address follows the list.
-    browser.press("input[name=q]", " 970 pro");
-    browser.wait_until("document.querySelectorAll('.published tbody tr').length === 1");
-    browser.wait_until("location.search === '?q=nvme%20970%20pro'");
-    browser.tab_to(".published tbody a");
-    browser.type_keys(keys::ENTER);
-    reader.wait_for(".entry table");
-    assert_eq!(reader.words("location.pathname"), "/catalogue/storage-2020-spec/samsung-970-pro-1tb");
-    let words = reader.words("document.querySelector('main').textContent");
-    assert!(words.contains("3,500.0") && words.contains("techspot.com"), "{words}");
-    reader.go("/catalogue?q=samsng");
-    reader.wait_for(".empty + .ways a[href='/catalogue?q=samsung']");
-    reader.console_is_clean(&[DOOR]);
-}
-
-#[test]
 fn two_runs_are_ticked_and_compared() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
