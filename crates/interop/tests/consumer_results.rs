@@ -418,5 +418,5 @@ fn what_nobody_knows_names_the_nearest_kind_and_what_is_missing() {
     let letter = import("letter.txt", b"Dear all,\nit is fast.\n").unwrap_err();
     assert!(letter.what().en.contains("does not name a known tool"), "{letter}");
     let of_name = import("iostat-1.log", b"avg: 5\n").unwrap_err();
-    assert!(of_name.what().en.contains("iostat text: no line holds iostat's columns"), "{of_name}");
+    assert!(of_name.what().en.contains("iostat text: no line contains iostat's columns"), "{of_name}");
 }

@@ -85,7 +85,7 @@ fn what_to_do_is_told_in_words_of_the_page() {
     crate::client::wait_until("the run is over", || body("/board").contains("class=\"after\""));
     let both = attacked.post("/plan", r#"{"target":"/tmp","against":"/","vary":[["bs","4k,8k"]]}"#);
     let both = attacked.page.send(&both).body;
-    assert!(both.contains("leave out the list of other settings") && !both.contains("--vary"), "{both}");
+    assert!(both.contains("remove the list of other settings") && !both.contains("--vary"), "{both}");
     let matrix = body("/matrix?by=target&baseline=nothing");
     assert!(matrix.contains("against nothing") && !matrix.contains("--baseline"), "{matrix}");
 }

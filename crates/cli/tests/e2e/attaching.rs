@@ -444,7 +444,7 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let remarks = notices(&record, "served_model");
     let says = |words: &str| remarks.len() == 1 && remarks[0].contains(words);
     assert!(
-        says("a model, ideal-ram-disk (memory.capacity = 1GiB)") && says(" answers were on time"),
+        says("the model ideal-ram-disk (memory.capacity = 1GiB)") && says(" answers were on time"),
         "{remarks:?}"
     );
     let served = &served_notice(&record)["served"];

@@ -32,7 +32,7 @@ fn a_probe_of_a_folder_says_why_and_leaves_nothing() {
 #[ignore = "slow"]
 fn a_probe_says_what_is_open_and_asks_that_next() {
     let lab = Lab::new();
-    for (lang, says) in [("en", "still open: read 16 × 1 MiB"), ("ja", "未解明: ")] {
+    for (lang, says) in [("en", "unknown: read 16 × 1 MiB"), ("ja", "未解明: ")] {
         let ended = lab.kurabe(&["why", "--probe", "model:quantum-lps-250", "--lang", lang]).ok();
         assert!(ended.err.contains(says), "{}", ended.err);
     }

@@ -83,7 +83,7 @@ fn a_file_that_becomes_shorter_ends_the_run_and_keeps_its_cells() {
     live.wait_for_out("\"event\":\"pause\"");
     File::options().write(true).open(&file).and_then(|file| file.set_len(8 * MIB)).expect("cut");
     let ended = live.end();
-    ended.is_refusal(8, &["returned only 0", "shorter"]);
+    ended.is_refusal(8, &["returned only 0", "shrank"]);
     keeps_the_first_cell(&lab, &ended, 8 * MIB);
     let last = ended.json_lines().pop().expect("a line");
     assert_eq!(

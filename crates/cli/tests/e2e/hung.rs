@@ -339,7 +339,7 @@ fn what_a_killed_run_left_on_storage_that_hangs_keeps_no_command_waiting() {
     {
         let Some(storage) = Hung::mount_on(&lab.target(), true) else { return };
         let listed = lab.kurabe(&["list"]).ok();
-        let answer = format!("no answer from {} in 2 s", text(&test_file));
+        let answer = format!("{} did not respond within 2 s", text(&test_file));
         assert!(listed.err.contains(&answer), "{listed:#?}");
         // Another command reports the same, and measures elsewhere.
         let elsewhere = lab.beside("elsewhere");

@@ -62,7 +62,7 @@ fn processes_that_a_command_leaves_are_named_and_killed() {
         assert_eq!(ended.code(), Some(4), "{what}: {ended:#?}");
         let lines: Vec<&str> = ended.err.lines().collect();
         assert!(
-            lines.len() == 1 && lines[0].contains(" left ") && lines[0].contains("sleep ("),
+            lines.len() == 1 && lines[0].contains(" still ran ") && lines[0].contains("sleep ("),
             "{what}: {ended:#?}"
         );
         nothing_is_left(&lab);

@@ -180,8 +180,8 @@ fn a_mistake_in_such_a_question_shows_its_line_and_what_would_do() {
         ("at = [\"sata-1\"]\n", "", "`at`", "at = "),
         ("at = [\"sata-1\"]", "at = [\"sata-9\"]", "`sata-9` does not exist", "sata-1"),
         ("at = [\"sata-1\"]", "at = [\"sata-1\", \"1\"]", "`rates` has 1 axes", "at = ["),
-        ("\"link\"", "\"lnik\"", "choices", "`link`"),
-        ("\"link\"", "\"unknown\"", "choices", "walk"),
+        ("\"link\"", "\"lnik\"", "is not a valid value", "`link`"),
+        ("\"link\"", "\"unknown\"", "is not a valid value", "walk"),
         ("ask = \"reason\"", "ask = \"reason\"\nmargin = 3", "has no effect with", ""),
     ] {
         assert!(LINKS.contains(good), "{good}");
