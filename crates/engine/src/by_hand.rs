@@ -21,6 +21,9 @@ use kurabe_identify::{BenchFacts, DeviceBench, Manner, Performed};
 use kurabe_program::Stop;
 use std::collections::BTreeMap;
 
+/// Fills the buffer of a write, or reads that of a read, and returns what it identified.
+type WrittenData<'a> = &'a mut dyn FnMut(&Op, &mut [u8], bool) -> Option<u64>;
+
 /// Most operations in flight.
 const MOST_IN_FLIGHT: usize = 32;
 /// Bytes of the longest operation.
@@ -36,7 +39,7 @@ fn perform<D: Device>(
     free: &mut Vec<D::Buffer>,
     (ops, depth): (&[Op], usize),
     stop: &Stop,
-    data: &mut dyn FnMut(&Op, &mut [u8], bool) -> Option<u64>,
+    data: WrittenData<'_>,
 ) -> Result<Vec<Performed>> {
     let mut performed = vec![Performed::default(); ops.len()];
     let mut flights: Vec<Option<(usize, D::Buffer)>> = Vec::new();
@@ -182,12 +185,8 @@ impl<M: Model> DeviceBench for ModelBench<'_, M> {
 
 /// A device with its free buffers.
 trait OpenLane {
-    fn perform(
-        &mut self,
-        jobs: (&[Op], usize),
-        stop: &Stop,
-        data: &mut dyn FnMut(&Op, &mut [u8], bool) -> Option<u64>,
-    ) -> Result<Vec<Performed>>;
+    fn perform(&mut self, jobs: (&[Op], usize), stop: &Stop, data: WrittenData<'_>)
+    -> Result<Vec<Performed>>;
 }
 
 impl<D: Device> OpenLane for (D, Vec<D::Buffer>) {
@@ -195,7 +194,7 @@ impl<D: Device> OpenLane for (D, Vec<D::Buffer>) {
         &mut self,
         jobs: (&[Op], usize),
         stop: &Stop,
-        data: &mut dyn FnMut(&Op, &mut [u8], bool) -> Option<u64>,
+        data: WrittenData<'_>,
     ) -> Result<Vec<Performed>> {
         perform(&mut self.0, &mut self.1, jobs, stop, data)
     }

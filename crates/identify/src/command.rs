@@ -103,7 +103,7 @@ pub(crate) fn queue(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             |survey: &mut Survey<'_>| random_place(&mut survey.random, survey.facts.span_bytes, block_bytes);
         let reads: Vec<_> = (0..count).map(|_| read(place(survey), block_bytes)).collect();
         let performed: Vec<Performed> = survey.perform(&reads, Manner::deep(depth))?;
-        times.push(elapsed_ns(&performed) / count as f64);
+        times.push(elapsed_ns(&performed) / f64::from(count));
     }
     let (gain_4, gain) = (times[0] / times[1], times[0] / times[2]);
     let evidence = vec![

@@ -10,11 +10,11 @@
 //! # To add an importer
 //!
 //! - Write `import/NAME.rs` (`use super::kit::*`) with the shapes of its lines (`shapes.rs`) and a
-//! `read` that returns
-//! runs, `NotMine` or `Broken`. Its head names the source or the sample from which the format is known.
+//!   `read` that returns runs, `NotMine` or `Broken`. Its head names the source or the sample from which the
+//!   format is known.
 //! - Add its line to `TEXTS`, or to `FILES` if its tool writes files that contain nothing else.
 //! - Put a small real file into `tests/fixtures/` and test its exact values. The laws over all fixtures
-//! find it there.
+//!   find it there.
 //! - Add its row to docs/tools.md.
 
 mod amorphous;

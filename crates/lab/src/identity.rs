@@ -10,6 +10,7 @@ use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE};
+use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Overrides;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{TargetKind, TargetRecord};
@@ -174,7 +175,7 @@ impl Open<'_> {
                 })
             }
         };
-        let model = journal.record.header.model.as_ref().map(|model| model.name_with_changes());
+        let model = journal.record.header.model.as_ref().map(ModelRecord::name_with_changes);
         let left = journal.left(ground.close());
         let removed = journal.discard();
         let identity = outcome?;

@@ -481,7 +481,7 @@ impl SpecReader<'_> {
                 let same = |own: &&mut LayerSpec| own.name == layer.name && own.kind.word == layer.kind.word;
                 match layers.iter_mut().find(same) {
                     Some(own) => {
-                        layer.settings.list.into_iter().for_each(|setting| own.settings.put(setting))
+                        layer.settings.list.into_iter().for_each(|setting| own.settings.put(setting));
                     }
                     None => layers.push(layer),
                 }

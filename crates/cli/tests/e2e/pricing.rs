@@ -390,7 +390,7 @@ fn the_action_installs_only_what_has_the_checksum() {
     let sends = std::thread::spawn(move || {
         for stream in server.incoming().take(2) {
             let mut stream = stream.unwrap();
-            stream.read(&mut [0; 4096]).unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
             let head =
                 format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", program.len());
             stream.write_all(&[head.as_bytes(), program].concat()).unwrap();

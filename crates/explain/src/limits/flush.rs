@@ -25,7 +25,7 @@ pub(super) fn flushed(evidence: &Evidence<'_>, facts: &CellFacts<'_>, rest: impl
     match &facts.flush {
         Some(CellFlush::Separate(flush)) => match flush.share {
             Some(share) if share >= MOSTLY => separate(facts, flush, share),
-            Some(share) if share >= NOTICEABLE => both(facts, flush, share, rest()),
+            Some(share) if share >= NOTICEABLE => both(facts, flush, share, &rest()),
             _ => rest(),
         },
         Some(CellFlush::Included(call)) => included(evidence, facts, *call).unwrap_or_else(rest),
@@ -60,7 +60,7 @@ fn fewer() -> Text {
 }
 
 /// Returns the limit for writes and flushes that both take a noticeable part of the time.
-fn both(facts: &CellFacts<'_>, flush: &FlushFigures, share: f64, rest: Limit) -> Limit {
+fn both(facts: &CellFacts<'_>, flush: &FlushFigures, share: f64, rest: &Limit) -> Limit {
     let the_flush = the_flush(flush.call);
     let (of_flush, of_write) = (number::percent(share), number::percent(1.0 - share));
     let sentence = text!(

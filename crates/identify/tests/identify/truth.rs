@@ -144,7 +144,8 @@ impl Truth {
                     && (members.is_none() || members == count)
             }
             PropertyAnswer::NoStrips => {
-                !(self.has("md") && self.parameter("md", "level") != Some("1")) && !self.has("raid")
+                let has_strips = self.has("md") && self.parameter("md", "level") != Some("1");
+                !has_strips && !self.has("raid")
             }
             PropertyAnswer::RealCapacity => !self.has("counterfeit"),
             PropertyAnswer::FakeCapacity { low_bytes, high_bytes, wraps } => {

@@ -9,8 +9,7 @@
 //! # To add a column
 //!
 //! - Add its line here, with its unit in its name, and its meaning in `columns.txt` in both languages.
-//! A test writes
-//! docs/scale.md.
+//!   A test writes docs/scale.md.
 //! - CSV contains it only if its name is in `csv.rs`.
 
 use super::facts::{device, printed_mean_latency, shape, source, tool};

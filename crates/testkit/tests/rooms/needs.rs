@@ -2,6 +2,7 @@
 //! affected.
 
 use kurabe_testkit::needs::{has, needs, skip};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -31,7 +32,13 @@ fn inner(executable: &Path, record: Option<&Path>) -> Output {
         Some(record) => command.env("KURABE_SKIPS", record),
         None => command.env_remove("KURABE_SKIPS"),
     };
-    let output = command.output().expect("this executable runs");
+    // A process that another thread is about to start may still have the copy open for writing.
+    let output = loop {
+        match command.output() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            output => break output.expect("this executable runs"),
+        }
+    };
     assert!(output.status.success(), "{output:?}");
     output
 }

@@ -41,9 +41,7 @@ fn faster(setting: &Setting) -> Option<String> {
         // A map of the file replaces the walk.
         ParameterType::Word(_) if key == "remedy" => Some("link-map".to_owned()),
         // Times in the second column, or in the only one.
-        ParameterType::Rows(columns) if matches!(columns, [.., "ms" | "microseconds"]) => {
-            faster_rows(setting)
-        }
+        ParameterType::Rows([.., "ms" | "microseconds"]) => faster_rows(setting),
         _ => None,
     }
 }

@@ -21,7 +21,7 @@ fn synced(sync: SyncRule) -> Profile {
     profile
 }
 
-fn small_write<'c>(cells: &'c [Cell]) -> &'c Cell {
+fn small_write(cells: &[Cell]) -> &Cell {
     let is_it = |cell: &&Cell| cell.direction == Some(Direction::Write) && cell.label == "RND 4 KiB Q1 T1";
     cells.iter().find(is_it).expect("a small write")
 }
