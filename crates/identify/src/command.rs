@@ -47,7 +47,11 @@ pub(crate) fn command(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
     }
     let faster_than = LINKS.iter().rev().find(|(_, most)| sequential > *most).map(|(name, _)| *name);
     let answer = PropertyAnswer::Command { small_read_ns, rate_bytes_per_s: sequential, faster_than };
-    Ok(PropertyFinding::certain(PROPERTY, answer, evidence))
+    // Several drives behind one volume have several links, whose rates add up.
+    Ok(match faster_than {
+        Some(_) => PropertyFinding::likely(PROPERTY, answer, evidence, SettledBy::VolumeTool),
+        None => PropertyFinding::certain(PROPERTY, answer, evidence),
+    })
 }
 
 /// Returns the rate of large sequential reads at the start of the device.

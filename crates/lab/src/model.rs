@@ -126,7 +126,7 @@ pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> 
             "モデルのホストで決まります。{SET} host.copy_piece=サイズ、{SET} host.copy_turn=サイズ を使ってください"
         ),
         TRACE => text!(
-            "remove it: {WHY} shows the time account of a model without it",
+            "remove it; the time account of a model is always available: {WHY}",
             "外してください。モデルの時間の内訳は、指定しなくても {WHY} で見られます"
         ),
         _ => text!("remove it", "外してください"),

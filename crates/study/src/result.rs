@@ -272,7 +272,7 @@ impl StudyResult {
         let first = errors.first()?;
         let (name, rows) = (&self.study, errors.len());
         Some(ErrorKind::Target.error(text!(
-            "{name}: {rows} rows could not be measured; the first: {first}",
+            "{name}: {rows} of the rows could not be measured; the first: {first}",
             "{name}: 測定できない行が {rows} 件あります。最初のもの: {first}"; first
         )))
     }

@@ -152,7 +152,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
         (&["study", "run", "raid-strip", "--set", "raid.strip=64KiB"], 2, "--axis raid.strip=64KiB"),
         (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "--on mine=/nowhere: the path does not exist"),
-        (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
+        (&["study", "run", &file, "--on", &empty], 4, "1 of the rows could not be measured"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["run", "model:990"], 2, "did you mean `samsung-990-pro`?"),
         (&["run", "model:980pro"], 2, "did you mean `samsung-980-pro`?"),
