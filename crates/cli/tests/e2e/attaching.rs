@@ -452,7 +452,7 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let counted: u64 = list_of(&served["late"]["buckets"]).iter().map(|bucket| number(&bucket[1])).sum();
     assert!(counted > 0 && counted == number(&served["late"]["count"]), "{served}");
     assert!(served["in_time_share"].is_f64() && served["busy_share"].as_f64() > Some(0.0), "{served}");
-    let times = format!("took {:.2} × as long as the model says", served["slowdown"].as_f64().unwrap());
+    let times = format!("took {:.2} × as long as the model computes", served["slowdown"].as_f64().unwrap());
     assert!(served["slowdown"].as_f64() >= Some(1.0) && says(&times), "{times}: {remarks:?}");
     // A file system on the device is still recognized as a model.
     let mount = device.mount();

@@ -40,7 +40,7 @@ fn a_probe_says_what_is_open_and_asks_that_next() {
     let added = lines.iter().find(|line| line["event"] == "steps_added").expect("further steps");
     assert_eq!(list_of(&added["steps"])[0]["label"], "same 4 KiB", "{added}");
     assert!(added["why"]["ja"].as_str().is_some_and(|why| why.contains("媒体と接続")), "{added}");
-    let settled = lab.kurabe(&["why", "--probe", "model:scsi2sd-v6", "--json"]).ok().json_lines();
+    let settled = lab.kurabe(&["why", "--probe", "model:rascsi", "--json"]).ok().json_lines();
     assert!(
         settled.iter().all(|line| line["event"] != "steps_added"),
         "nothing that a read tells: {settled:?}"

@@ -68,7 +68,7 @@ fn processes_that_a_command_leaves_are_named_and_killed() {
         nothing_is_left(&lab);
     }
     let numbered = on(&lab, "sleep 1000 > /dev/null 2>&1 & echo $!");
-    let notice = format!("left sleep ({}) behind", numbered.out.trim());
+    let notice = format!("sleep ({}) still ran", numbered.out.trim());
     assert!(numbered.err.contains(&notice), "by the number that the command knows: {numbered:#?}");
     let alone = on(&lab, "sleep 0.1 & exit 0");
     assert!(alone.code() == Some(0) && alone.err.is_empty(), "a short leftover is not reported: {alone:#?}");
