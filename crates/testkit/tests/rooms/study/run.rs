@@ -225,7 +225,10 @@ fn a_row_that_fails_says_why_and_the_others_count() {
     let result = result(&StudyOptions::default(), &Inventor { fail: true, ..Inventor::default() });
     let failure = result.failure().unwrap();
     let Text { en, ja, .. } = failure.what();
-    assert!(en.ends_with(": 2 of the rows could not be measured; the first: it broke: worn out; mend it"), "{en}");
+    assert!(
+        en.ends_with(": 2 of the rows could not be measured; the first: it broke: worn out; mend it"),
+        "{en}"
+    );
     assert!(ja.ends_with(": it broke: worn out。直してください"), "{ja}");
     let rows = &result.parts[0].rows;
     assert!(rows[0].error.is_none() && rows[0].cells[0].value.is_some());
