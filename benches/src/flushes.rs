@@ -21,7 +21,7 @@ const HELP: &str =
 const NEAR: f64 = 0.3;
 /// Programs with the use that `kurabe fit` knows for each.
 const USES: [(&str, &str); 3] = [("etcd", "etcd"), ("postgresql", "postgresql-wal"), ("sqlite", "sqlite")];
-/// Runs `kurabe fit`, for which an unfit or unclear disk is no failure.
+/// Runs `kurabe fit`, for which an unfit or unclear disk is not a failure.
 const FIT: &str = r#""$@"; code=$?; case $code in 14|18) ;; *) exit $code ;; esac"#;
 
 /// Reads the flags and runs the bench.

@@ -42,7 +42,7 @@ fn perform<D: Device>(
     data: WrittenData<'_>,
 ) -> Result<Vec<Performed>> {
     let mut performed = vec![Performed::default(); ops.len()];
-    let mut flights: Vec<Option<(usize, D::Buffer)>> = Vec::new();
+    let mut flights: Vec<(usize, D::Buffer)> = Vec::new();
     let mut by_slot = BTreeMap::new();
     let (mut next, mut open) = (0, 0);
     while next < ops.len() || open > 0 {
@@ -66,9 +66,9 @@ fn perform<D: Device>(
             if let Err(number) = done.outcome {
                 failed = Some(number);
             }
-            flights.push(Some((index, done.buffer)));
+            flights.push((index, done.buffer));
         })?;
-        for (index, mut buffer) in flights.drain(..).flatten() {
+        for (index, mut buffer) in flights.drain(..) {
             open -= 1;
             if ops[index].kind == OpKind::Read {
                 let bytes = buffer.bytes_mut(ops[index].length_bytes as usize);
@@ -281,13 +281,17 @@ pub fn on_target<T>(
     let is_new_file = record.kind == TargetKind::Directory;
     let writes = is_new_file || (rules.writes && record.writable);
     let durable_rule = SyncRule { o_sync: true, data_only: true, ..SyncRule::default() };
+    let rules_of_lanes = || [Some(SyncRule::default()), writes.then_some(durable_rule)].into_iter().flatten();
     let mut rings = Vec::new();
-    for rule in [Some(SyncRule::default()), writes.then_some(durable_rule)].into_iter().flatten() {
+    for rule in rules_of_lanes() {
         let opened = target.open_lane(writes, rule)?;
-        match Ring::open(opened.file, MOST_IN_FLIGHT, LARGEST_BYTES, Pages::Small, WaitMode::Sleep) {
-            Ok(ring) => rings.push(ring),
-            Err(_) => rings.clear(),
-        }
+        let Ok(ring) = Ring::open(opened.file, MOST_IN_FLIGHT, LARGEST_BYTES, Pages::Small, WaitMode::Sleep)
+        else {
+            // Without a ring for each lane, threads serve all of them.
+            rings.clear();
+            break;
+        };
+        rings.push(ring);
     }
     let mut random = Random::new(rules.seed, 1);
     let mut lanes: Vec<Box<dyn OpenLane + '_>> = Vec::new();
@@ -298,7 +302,7 @@ pub fn on_target<T>(
         lanes.push(Box::new((device, buffers)));
     }
     if lanes.is_empty() {
-        for rule in [Some(SyncRule::default()), writes.then_some(durable_rule)].into_iter().flatten() {
+        for rule in rules_of_lanes() {
             let opened = target.open_lane(writes, rule)?;
             let (mut device, _) = ThreadsDevice::open(opened, LARGEST_BYTES, Pages::Small)?;
             let buffers = filled(device.take_buffers(), &mut random);

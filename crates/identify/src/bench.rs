@@ -137,8 +137,3 @@ pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
 pub(crate) fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
-
-/// Returns the mean; 0 without values.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}

@@ -5,9 +5,10 @@
 //! a disk is fastest. A link is at least as fast as they are.
 
 use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
-use crate::bench::{Manner, Performed, elapsed_ns, latencies, mean, random_place, read};
+use crate::bench::{Manner, Performed, elapsed_ns, latencies, random_place, read};
 use crate::survey::Survey;
 use kurabe_core::Result;
+use kurabe_stats::mean;
 
 /// Places of small reads, and reads of each place.
 const PLACES: usize = 24;

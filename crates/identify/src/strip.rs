@@ -11,9 +11,10 @@
 //! A solid-state drive distributes its own pages in the same way, so only disks allow an answer.
 
 use crate::answer::{DeviceProperty, EvidenceFigure, PropertyAnswer, PropertyFinding, SettledBy};
-use crate::bench::{Manner, elapsed_ns, latencies, mean, read};
+use crate::bench::{Manner, elapsed_ns, latencies, read};
 use crate::survey::Survey;
 use kurabe_core::Result;
+use kurabe_stats::mean;
 
 /// Smallest and largest strip, as powers of two.
 const SMALLEST_LOG: u32 = 13;

@@ -72,7 +72,7 @@ impl Keyword for ExportFormat {
 /// language.
 ///
 /// # Errors
-/// If there is no run, or fio cannot name the target.
+/// When no run is given, or fio cannot name the target.
 pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result<String> {
     let Some(first) = records.first() else {
         return Err(ErrorKind::NoSuchRun

@@ -78,7 +78,7 @@ pub fn combinations(name: &str) -> Result<Vec<String>> {
 /// Returns the limits of a device, by the part that has them.
 ///
 /// # Errors
-/// Returns an error if there is no such device.
+/// Returns an error if the device does not exist.
 pub fn part_notes(name: &str) -> Result<Vec<(String, Text)>> {
     let mut notes = Vec::new();
     for part in name.split(PLUS) {
@@ -159,6 +159,6 @@ fn part_facts(name: &str, source: &str) -> Result<PartFacts> {
 
 fn no_part(name: &str, list: &[(&str, &str)]) -> kurabe_core::Error {
     ErrorKind::Usage
-        .error(text!("there is no part named `{name}`", "`{name}` というパーツはありません"))
+        .error(text!("the part `{name}` does not exist", "`{name}` というパーツはありません"))
         .remedy(nearest(name, &names(list)))
 }

@@ -61,7 +61,7 @@ impl TraceFormat {
     /// Returns the format for a word.
     ///
     /// # Errors
-    /// If there is no such format. The error lists all words.
+    /// When the format does not exist. The error lists all words.
     pub fn from_word(word: &str) -> Result<Self> {
         Self::of_word(word).ok_or_else(|| {
             ErrorKind::Usage
