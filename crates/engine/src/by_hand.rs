@@ -206,6 +206,8 @@ struct TargetBench<'b> {
     facts: BenchFacts,
     plain: Box<dyn OpenLane + 'b>,
     durable: Option<Box<dyn OpenLane + 'b>>,
+    /// Contents of writes: random, so that no drive can compress them.
+    contents: Vec<u8>,
     stamp: Stamp,
     stop: &'b Stop,
 }
@@ -228,20 +230,17 @@ impl DeviceBench for TargetBench<'_> {
     }
 
     fn perform(&mut self, ops: &[Op], manner: Manner) -> Result<Vec<Performed>> {
-        let stamp = &self.stamp;
-        let mut data = |op: &Op, bytes: &mut [u8], is_write: bool| match (manner.is_stamped, is_write) {
-            (true, true) => {
+        let (stamp, contents) = (&self.stamp, &self.contents);
+        let mut data = |op: &Op, bytes: &mut [u8], is_write: bool| {
+            if !is_write {
+                return manner.is_stamped.then(|| stamp.of(bytes)).flatten();
+            }
+            // The buffer still has what was read or stamped before.
+            bytes.copy_from_slice(&contents[..bytes.len()]);
+            if manner.is_stamped {
                 stamp.put(op, bytes);
-                None
             }
-            (true, false) => stamp.of(bytes),
-            // A block that was read or stamped before must not look like one of this address.
-            (false, true) => {
-                let heads = bytes.chunks_mut(STAMPED_BYTES).filter_map(|block| block.get_mut(..16));
-                heads.for_each(|head| head.fill(0));
-                None
-            }
-            (false, false) => None,
+            None
         };
         let lane = match &mut self.durable {
             Some(durable) if manner.is_durable => durable,
@@ -298,14 +297,14 @@ pub fn on_target<T>(
     let most_in_flight = if rings.is_empty() { 1 } else { MOST_IN_FLIGHT };
     for (ring, facts) in &mut rings {
         let mut device = ring.device(facts);
-        let buffers = filled(device.take_buffers(), &mut random);
+        let buffers = device.take_buffers();
         lanes.push(Box::new((device, buffers)));
     }
     if lanes.is_empty() {
         for rule in rules_of_lanes() {
             let opened = target.open_lane(writes, rule)?;
             let (mut device, _) = ThreadsDevice::open(opened, LARGEST_BYTES, Pages::Small)?;
-            let buffers = filled(device.take_buffers(), &mut random);
+            let buffers = device.take_buffers();
             lanes.push(Box::new((device, buffers)));
         }
     }
@@ -321,19 +320,10 @@ pub fn on_target<T>(
         is_model: false,
         may_reorder: rules.may_reorder,
     };
-    let mut bench =
-        TargetBench { target, facts, plain, durable: lanes.next(), stamp: Stamp(random.bits()), stop };
+    let contents = (0..LARGEST_BYTES / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
+    let stamp = Stamp(random.bits());
+    let mut bench = TargetBench { target, facts, plain, durable: lanes.next(), contents, stamp, stop };
     work(&mut bench)
-}
-
-/// Fills buffers with random data, which no drive can compress.
-fn filled<B: Buffer>(mut buffers: Vec<B>, random: &mut Random) -> Vec<B> {
-    for buffer in &mut buffers {
-        for word in buffer.bytes_mut(LARGEST_BYTES).chunks_exact_mut(8) {
-            word.copy_from_slice(&random.bits().to_le_bytes());
-        }
-    }
-    buffers
 }
 
 #[cfg(test)]
