@@ -143,7 +143,7 @@ impl<G: Ground> Session<'_, G> {
                 let what = fallback(phrase);
                 self.context.notice_once(
                     NoticeKind::EngineFallback,
-                    text!("engine feature unavailable: {what}", "エンジンの機能が一部使えません: {what}"; what),
+                    text!("unavailable here: {what}", "一部の機能が使えません: {what}"; what),
                 )?;
             }
             if let Some(kept) = &mut self.kept {
