@@ -5,17 +5,15 @@ use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
+use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{
-    ModelSide, assumed_movers, distinct_runs, model_name, observed, ranked_models, sides_of_runs,
-};
+use kurabe_lab::{ModelSide, assumed_movers, distinct_runs, observed, ranked_models, sides_of_runs};
 use kurabe_report::{
     ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
     forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair,
     render_pairs, render_pictures,
 };
 use kurabe_store::Filter;
-use std::path::Path;
 
 /// Runs the command.
 ///
@@ -100,7 +98,8 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
 /// When a run or the use does not exist, or the runs have no cell in common that the use needs.
 pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let purpose = Use::load(&args.purpose)?;
-    let models = args.runs.iter().map(|run| model_name(Path::new(run))).collect::<Option<Vec<_>>>();
+    let targets: Vec<TargetName> = args.runs.iter().map(|run| TargetName::from(run.as_str())).collect();
+    let models = targets.iter().map(TargetName::model).collect::<Option<Vec<_>>>();
     if let Some(models) = models {
         return recommend_models(&models, &purpose, global);
     }

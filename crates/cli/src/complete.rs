@@ -12,6 +12,7 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCan
 use clap_complete::env::{CompleteEnv, Shells};
 use kurabe_compare::{ABOUT_LATENCY, Fact, USES};
 use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, shown::Shown, text};
 use kurabe_lab::StorePlace;
 use kurabe_report::PICTURE_NAMES;
@@ -122,10 +123,9 @@ fn title(title: Result<Text>) -> String {
 /// Completes a target: a path or a model.
 fn targets(current: &OsStr) -> Vec<CompletionCandidate> {
     use clap_complete::engine::ValueCompleter;
-    const PREFIX: &str = "model:";
     let words = current.to_str().unwrap_or_default();
-    let is_model = !words.is_empty() && (PREFIX.starts_with(words) || words.starts_with(PREFIX));
-    let models = models().into_iter().map(|model| model.add_prefix(PREFIX));
+    let is_model = !words.is_empty() && (MODEL_PREFIX.starts_with(words) || words.starts_with(MODEL_PREFIX));
+    let models = models().into_iter().map(|model| model.add_prefix(MODEL_PREFIX));
     let models = models.filter(|model| is_model && model.get_value().to_string_lossy().starts_with(words));
     PathCompleter::any().complete(current).into_iter().chain(models).collect()
 }

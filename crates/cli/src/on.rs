@@ -25,7 +25,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let request = OnRequest {
         command: args.folder.command.clone(),
         with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
-        spec: device_below(load_served_model(target, &args.model.sets()?, &args.without)?)?,
+        spec: device_below(load_served_model(&target.name(), &args.model.sets()?, &args.without)?)?,
         file_system: args.folder.fs,
         size_bytes: args.folder.size,
         seed: args.seed,

@@ -144,7 +144,7 @@ pub fn measured_as(
     command_line: &[String],
 ) -> Result<Option<Done>> {
     let procedure = Procedure::Named(profile.to_owned());
-    let request = RunRequest { target: target.to_owned(), procedure, ..RunRequest::default() };
+    let request = RunRequest { target: target.into(), procedure, ..RunRequest::default() };
     measured(request, None, false, global, command_line)
 }
 

@@ -12,6 +12,7 @@ mod facts;
 pub use facts::{ABOUT_LATENCY, Fact, check_about};
 
 use crate::{key::CellName, matched::same};
+use kurabe_core::issue::RecordedEngine;
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{environment::FileSystemJournal, imported::PrintedStatistic};
@@ -161,7 +162,10 @@ fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
 
 /// Returns the engine of a cell's operations. A model has no kernel.
 fn engine_name(cell: &Cell) -> Option<&str> {
-    cell.engine.as_ref().map(|engine| engine.name.as_str()).filter(|name| *name != "model")
+    cell.engine
+        .as_ref()
+        .filter(|engine| engine.name != RecordedEngine::Model)
+        .map(|engine| engine.name.word())
 }
 
 /// Other work counts as a disturbance above this number of busy CPUs, or this share of the time
@@ -217,7 +221,7 @@ mod tests {
         for (name, direction) in engines.into_iter().zip([Direction::Read, Direction::Write]) {
             let mut cell = run.cells[0].clone();
             cell.direction = Some(direction);
-            cell.engine.as_mut().unwrap().name = name.to_owned();
+            cell.engine.as_mut().unwrap().name = name.into();
             cells.push(cell);
         }
         run.cells = cells;

@@ -234,7 +234,7 @@ impl FitGround {
         }
         let end = End { time_ns: Some(LONGEST_NS), bytes: Some(media_bytes / 2 * 3), ..End::default() };
         let writes = steps.iter().filter(|step| step.directions == [Direction::Write]);
-        writes.map(|step| IoStep { id: None, end, ..step.clone() }).collect()
+        writes.map(|step| IoStep { id: None, ..step.clone().with(|access| access.end = end) }).collect()
     }
 }
 
@@ -259,7 +259,7 @@ pub fn fit_profile(purpose: &Use, count: u32, ground: FitGround) -> Profile {
         let step = step(work, if work.per_count { count } else { 1 }, purpose.data_only);
         let offered = step.open_loop.map(|open_loop| time_for(open_loop.rate_iops, work, purpose));
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };
-        IoStep { id: Some(format!("part{}", place + 1)), end, ..step }
+        IoStep { id: Some(format!("part{}", place + 1)), ..step.with(|access| access.end = end) }
     });
     let steps: Vec<IoStep> = steps.collect();
     let preconditions = ground.preconditions(purpose, &steps);
@@ -272,12 +272,11 @@ fn step(work: &UseWork, count: u32, data_only: bool) -> IoStep {
     let pattern = if work.sequential { Pattern::Sequential } else { Pattern::Random };
     let rate_iops = |bytes_per_s: f64| bytes_per_s * f64::from(count) / work.block_bytes as f64;
     let open_loop = |bytes_per_s| OpenLoop { rate_iops: rate_iops(bytes_per_s), arrival: Arrival::Even };
-    IoStep {
-        threads: work.threads.saturating_mul(count).min(MOST_THREADS),
-        open_loop: work.rate_bytes_per_s.map(open_loop),
-        sync: SyncRule { every_writes: work.sync.then_some(1), data_only, ..SyncRule::default() },
-        ..IoStep::plain(pattern, work.block_bytes as u32, work.iodepth, vec![work.direction])
-    }
+    IoStep::plain(pattern, work.block_bytes as u32, work.iodepth, vec![work.direction]).with(|access| {
+        access.threads = work.threads.saturating_mul(count).min(MOST_THREADS);
+        access.open_loop = work.rate_bytes_per_s.map(open_loop);
+        access.sync = SyncRule { every_writes: work.sync.then_some(1), data_only, ..SyncRule::default() };
+    })
 }
 
 /// Returns the duration of a repetition with enough operations for the percentiles of a use.

@@ -274,7 +274,7 @@ fn key(cell: &Cell) -> CellKey {
 fn of_workload(workload: &Workload, ranks: u32, direction: Option<Direction>) -> Option<CellKey> {
     let discards = workload.trims == Some(Trims::Only);
     let trims = workload.trims.filter(|_| !discards);
-    let (sequential, block_bytes) = Workload { trims, ..workload.clone() }.plain_order()?;
+    let (sequential, block_bytes) = workload.clone().with(|access| access.trims = trims).plain_order()?;
     let direction = direction_word(direction, discards, Some(f64::from(workload.read_percent)))?;
     Some(io(sequential, block_bytes, [workload.iodepth, workload.threads.saturating_mul(ranks)], direction))
 }

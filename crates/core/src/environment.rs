@@ -159,10 +159,6 @@ pub struct DeviceHealth {
     pub written_bytes: Option<u64>,
 }
 
-/// Model-name prefix of block devices that are emulated by kurabe. The name of the model follows
-/// it.
-pub const SERVED_MODEL: &str = "model:";
-
 /// A block device in the chain.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -209,7 +205,7 @@ pub struct BlockDevice {
 impl BlockDevice {
     /// Returns the name of the model, if kurabe serves this device.
     pub fn served_model(&self) -> Option<&str> {
-        self.model.as_deref()?.strip_prefix(SERVED_MODEL)
+        self.model.as_deref()?.strip_prefix(crate::target_name::MODEL_PREFIX)
     }
 
     /// Returns whether the device is rotational, as far as that can be determined. Layers that hide

@@ -21,6 +21,24 @@ impl Keyword for Engine {
         &[("uring", Self::Uring), ("threads", Self::Threads), ("mmap", Self::Mmap)];
 }
 
+/// The engine of a recorded cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordedEngine {
+    /// Operations on real storage.
+    Real(Engine),
+    /// A model in virtual time.
+    Model,
+}
+
+impl Keyword for RecordedEngine {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("uring", Self::Real(Engine::Uring)),
+        ("threads", Self::Real(Engine::Threads)),
+        ("mmap", Self::Real(Engine::Mmap)),
+        ("model", Self::Model),
+    ];
+}
+
 /// The engine that the user requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -5,6 +5,7 @@ mod data_file;
 mod error;
 mod measure;
 mod system_words;
+pub mod target_name;
 mod text;
 
 pub mod company;

@@ -13,8 +13,8 @@ mod step;
 pub use formula::{Formula, FormulaUnit, Name};
 pub use metadata::{MetadataPart, MetadataStep};
 pub use options::{
-    LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionKind, OptionPart,
-    Overrides, WorkloadOption, option, parse_block_size,
+    FioForm, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionInput,
+    OptionKind, OptionPart, Overrides, WorkloadOption, option, parse_block_size,
 };
 pub use step::{
     AccessOrder, AccessTimeStep, CommandStep, CopyPart, CopyStep, GitMaterial, IoStep, PositionalStep,

@@ -35,8 +35,9 @@ pub use repetition::{
 pub use served::ServedRecord;
 
 use crate::imported::{ImportedCell, Origin};
+use crate::issue::{EngineChoice, Pages, RecordedEngine, WaitMode};
 use crate::profile::{Profile, Statistic};
-use crate::words::Keyword;
+use crate::words::{Keyword, RecordedWord};
 use crate::workload::{Direction, Workload};
 use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
 use serde::{Deserialize, Serialize};
@@ -192,10 +193,10 @@ impl Notice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineRecord {
-    /// `uring` or `threads`.
-    pub name: String,
+    /// The engine: `uring`, `threads`, `mmap` or `model`.
+    pub name: RecordedWord<RecordedEngine>,
     /// The requested engine: `auto` or a name.
-    pub asked: String,
+    pub asked: RecordedWord<EngineChoice>,
     /// Why this engine was selected.
     pub reason: Text,
     /// Features in use, such as `registered-buffers`.
@@ -204,9 +205,9 @@ pub struct EngineRecord {
     /// into text.
     pub fallbacks: Vec<String>,
     /// How completions are awaited: `sleep`, `spin` or `poll`.
-    pub wait: String,
+    pub wait: RecordedWord<WaitMode>,
     /// Pages that back the buffers: `4k` or `huge`.
-    pub pages: String,
+    pub pages: RecordedWord<Pages>,
     /// Number of operating-system threads that issued operations.
     pub issuing_threads: u32,
 }

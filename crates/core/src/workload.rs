@@ -2,7 +2,8 @@
 //! so a workload in a record can be run again.
 
 use crate::words::Keyword;
-use serde::{Deserialize, Serialize};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -426,16 +427,99 @@ impl End {
     }
 }
 
+/// Implements access to the fields of the contained access pattern, and serialization in this order of keys.
+///
+/// Flattened keys come together, but stored records have them among the others. The bytes of a record must not
+/// change with the structure of the program: shared stores compare hashes of them.
+macro_rules! contains_access_pattern {
+    ($container:ty, $keys:expr) => {
+        impl std::ops::Deref for $container {
+            type Target = $crate::workload::AccessPattern;
+
+            fn deref(&self) -> &Self::Target {
+                &self.access
+            }
+        }
+
+        impl std::ops::DerefMut for $container {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                &mut self.access
+            }
+        }
+
+        impl $container {
+            /// Returns it with a changed access pattern.
+            #[must_use]
+            pub fn with(mut self, change: impl FnOnce(&mut $crate::workload::AccessPattern)) -> Self {
+                change(&mut self.access);
+                self
+            }
+        }
+
+        impl serde::Serialize for $container {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                let fields = <$container>::serialize(self, serde_json::value::Serializer);
+                $crate::workload::serialize_in_order(fields, $keys, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $container {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> serde::de::Visitor<'de> for Fields {
+                    type Value = $container;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str(concat!("struct ", stringify!($container)))
+                    }
+
+                    fn visit_map<M: serde::de::MapAccess<'de>>(
+                        self,
+                        map: M,
+                    ) -> std::result::Result<Self::Value, M::Error> {
+                        <$container>::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+                deserializer.deserialize_struct(stringify!($container), &[], Fields)
+            }
+        }
+    };
+}
+pub(crate) use contains_access_pattern;
+
+/// Writes the fields of a struct in the order of `keys`, then those that are not among them.
+pub(crate) fn serialize_in_order<S: Serializer>(
+    fields: serde_json::Result<serde_json::Value>,
+    keys: &str,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let Ok(serde_json::Value::Object(mut fields)) = fields else {
+        return Err(S::Error::custom("not a struct"));
+    };
+    let mut map = serializer.serialize_map(Some(fields.len()))?;
+    for key in keys.split_ascii_whitespace() {
+        if let Some(value) = fields.remove(key) {
+            map.serialize_entry(key, &value)?;
+        }
+    }
+    for (key, value) in &fields {
+        map.serialize_entry(key, value)?;
+    }
+    map.end()
+}
+
 pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// One I/O pattern.
-// The default value performs no I/O. It is the base for `Workload::plain`.
+/// Where, in which sizes, how concurrently and how durably a workload accesses its span: everything that a step of a
+/// profile and its workloads have in common.
+// The default value performs no I/O. It is the base for `Workload::plain` and `IoStep::plain`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
+pub struct AccessPattern {
     /// The order of offsets.
     pub pattern: Pattern,
     /// The part of the span that each thread covers.
@@ -444,7 +528,7 @@ pub struct Workload {
     /// Block sizes, at least one. Offsets are multiples of the smallest, unless `alignment_bytes`
     /// is given.
     pub block_sizes: Vec<BlockSize>,
-    /// Percentage of reads. 100 means reads only, 0 writes only.
+    /// Percentage of reads. 100 means reads only, 0 writes only. Of a step: in its `mix` direction.
     pub read_percent: u8,
     /// After every n-th read, the block just read is written back. There are no other writes.
     pub rewrite_every_reads: Option<u32>,
@@ -457,8 +541,6 @@ pub struct Workload {
     pub threads: u32,
     /// First byte of the span.
     pub offset_bytes: u64,
-    /// Length of the span in bytes. Offsets stay inside it.
-    pub span_bytes: u64,
     /// Rate and arrivals of an open loop. A closed loop if absent.
     pub open_loop: Option<OpenLoop>,
     /// Time before recording starts, in ns.
@@ -500,10 +582,24 @@ pub struct Workload {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio_places: Option<FioPlaces>,
-    /// The limits of a repetition.
+    /// The limits of a repetition. Of a step: the profile's time if none is given.
     pub end: End,
     /// Use of fsync and `O_SYNC`.
     pub sync: SyncRule,
+}
+
+/// One I/O pattern: an access pattern, its span, its data and its seed.
+///
+/// It dereferences to its access pattern, as an `IoStep` does, so that `workload.iodepth` names the field in both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Workload {
+    /// How the span is accessed.
+    #[serde(flatten)]
+    pub access: AccessPattern,
+    /// Length of the span in bytes. Offsets stay inside it.
+    pub span_bytes: u64,
     /// The data written.
     pub data: Data,
     /// Whether offsets that ascend begin at a place drawn by the seed, and not at the first byte.
@@ -513,20 +609,28 @@ pub struct Workload {
     pub seed: u64,
 }
 
+/// The keys of a workload in the order that stored records have. A newer key follows after them.
+const WORKLOAD_KEYS: &str = "pattern thread_share block_sizes read_percent rewrite_every_reads trims iodepth threads \
+    offset_bytes span_bytes open_loop warm_up_ns start_delay_ns thinking write_block_sizes alignment_bytes zones \
+    in_order flow latency_target processors ends_all fio_places end sync data moving_start seed";
+
+contains_access_pattern!(Workload, WORKLOAD_KEYS);
+
+impl AccessPattern {
+    /// Returns the default access pattern: accesses of one size from the start of the target, by one thread in a
+    /// closed loop, without a limit.
+    pub fn plain(pattern: Pattern, block_bytes: u32, iodepth: u32) -> Self {
+        let block_sizes = vec![BlockSize { size_bytes: block_bytes, weight: 1 }];
+        Self { pattern, block_sizes, iodepth, threads: 1, ..Self::default() }
+    }
+}
+
 impl Workload {
     /// Returns the default workload for this pattern: reads of one size from the start of the
     /// target, one at a time, without a limit. If it is changed to write, it writes zeros.
     pub fn plain(pattern: Pattern, block_bytes: u32, span_bytes: u64) -> Self {
-        Self {
-            pattern,
-            block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
-            read_percent: 100,
-            iodepth: 1,
-            threads: 1,
-            span_bytes,
-            seed: 1,
-            ..Self::default()
-        }
+        let access = AccessPattern { read_percent: 100, ..AccessPattern::plain(pattern, block_bytes, 1) };
+        Self { access, span_bytes, seed: 1, ..Self::default() }
     }
 
     /// Returns whether offsets ascend, and the block size in bytes, if the workload can be
@@ -578,5 +682,33 @@ impl Workload {
     /// Returns whether the workload writes or discards. Both change the target.
     pub fn writes(&self) -> bool {
         self.read_percent < 100 || self.rewrite_every_reads.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::IoStep;
+
+    /// Shared stores compare hashes of records, so these bytes must not change.
+    #[test]
+    fn the_keys_of_workloads_and_steps_are_written_in_the_order_of_earlier_records() {
+        let workload = Workload::plain(Pattern::Random, 4096, 1 << 20);
+        let written = serde_json::to_string(&workload).unwrap();
+        assert_eq!(
+            written,
+            r#"{"pattern":"random","thread_share":"usual","block_sizes":[{"size_bytes":4096,"weight":1}],"read_percent":100,"rewrite_every_reads":null,"iodepth":1,"threads":1,"offset_bytes":0,"span_bytes":1048576,"open_loop":null,"warm_up_ns":0,"end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":"zero","seed":1}"#
+        );
+        assert_eq!(serde_json::from_str::<Workload>(&written).unwrap(), workload);
+        let step = IoStep::plain(Pattern::Sequential, 4096, 8, vec![Direction::Read]);
+        let written = serde_json::to_string(&step).unwrap();
+        assert_eq!(
+            written,
+            r#"{"id":null,"label":null,"directions":["read"],"read_percent":50,"pattern":"sequential","thread_share":"usual","block_sizes":[{"size_bytes":4096,"weight":1}],"iodepth":8,"threads":1,"offset_bytes":0,"span_bytes":null,"rewrite_every_reads":null,"open_loop":null,"warm_up_ns":0,"warm_up_passes":0,"end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":null}"#
+        );
+        assert_eq!(serde_json::from_str::<IoStep>(&written).unwrap(), step);
+        let wrong = written.replace("warm_up_passes", "warmup_passes");
+        let error = serde_json::from_str::<IoStep>(&wrong).unwrap_err().to_string();
+        assert!(error.starts_with("unknown field `warmup_passes`"), "{error}");
     }
 }

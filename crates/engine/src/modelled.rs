@@ -16,12 +16,14 @@ use crate::steps::depth::within_target;
 use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
 use crate::{drive::content::Content, ground::Ground, session::Session, steps::fill::fill};
+use kurabe_core::issue::RecordedEngine;
 use kurabe_core::mention::NO_FILL;
 use kurabe_core::model::{Model, Queues, TimeSums};
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::workload::{Data, EndSync, Op, SyncRule, Workload};
-use kurabe_core::{Error, Result, device::Device, event::Event, text};
+use kurabe_core::{Error, Result, device::Device, event::Event, text, words::RecordedWord};
 use kurabe_program::Stop;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -50,8 +52,8 @@ pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> Target
     let span_bytes = if rules.whole_device { there_bytes } else { rules.size_bytes.min(there_bytes) };
     let direct = !has_file_pages(model);
     TargetRecord {
-        given: format!("model:{name}"),
-        path: format!("model:{name}"),
+        given: format!("{MODEL_PREFIX}{name}"),
+        path: format!("{MODEL_PREFIX}{name}"),
         kind: TargetKind::Model,
         span_bytes: span_bytes - span_bytes % u64::from(UNIT_BYTES),
         direct,
@@ -192,7 +194,7 @@ fn without_page_cache(workload: &Workload) -> Workload {
         every_writes: workload.sync.every_writes.filter(|_| workload.sync.page_range_flags.is_none()),
         ..workload.sync
     };
-    Workload { sync, ..workload.clone() }
+    workload.clone().with(|access| access.sync = sync)
 }
 
 impl<M: Model> Modelled<'_, M> {
@@ -207,8 +209,8 @@ impl<M: Model> Modelled<'_, M> {
     ) -> Result<Repetition> {
         let workload = &without_page_cache(workload);
         let plan = Plan::of(workload, 1);
-        let Workload { iodepth, threads, ref sync, .. } = *workload;
-        let queues = Queues { threads, iodepth, o_sync: sync.o_sync };
+        let queues =
+            Queues { threads: workload.threads, iodepth: workload.iodepth, o_sync: workload.sync.o_sync };
         let timed_sync = workload.sync.at_end == EndSync::Timed;
         let sources = Generator::for_threads(workload);
         self.run_sources(context, sources, queues, (&plan, timed_sync), attempt, tell)
@@ -347,16 +349,16 @@ pub fn unfilled_notice() -> Notice {
 
 fn engine() -> EngineRecord {
     EngineRecord {
-        name: "model".to_owned(),
-        asked: "model".to_owned(),
+        name: RecordedWord::Known(RecordedEngine::Model),
+        asked: "model".into(),
         reason: text!(
             "a model in virtual time, not a measurement",
             "仮想時間で動くモデルです。実測ではありません"
         ),
         features: Vec::new(),
         fallbacks: Vec::new(),
-        wait: "none".to_owned(),
-        pages: "none".to_owned(),
+        wait: "none".into(),
+        pages: "none".into(),
         issuing_threads: 1,
     }
 }

@@ -63,48 +63,76 @@ fn all_options() -> Vec<Workload> {
     for pattern in patterns {
         for thread_share in [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole] {
             for (threads, iodepth) in [(1, 1), (3, 2)] {
-                all.push(Workload { pattern, thread_share, threads, iodepth, end: timed, ..workload() });
+                all.push(workload().with(|access| {
+                    access.pattern = pattern;
+                    access.thread_share = thread_share;
+                    access.threads = threads;
+                    access.iodepth = iodepth;
+                    access.end = timed;
+                }));
             }
         }
     }
-    let writes = Workload { read_percent: 0, end: timed, ..workload() };
+    let writes = workload().with(|access| {
+        access.read_percent = 0;
+        access.end = timed;
+    });
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
         all.push(Workload { data, ..writes.clone() });
-        all.push(Workload { data, block_sizes: blocks(&[(1 << 20, 1)]), ..writes.clone() });
+        all.push(Workload {
+            data,
+            ..writes.clone().with(|access| access.block_sizes = blocks(&[(1 << 20, 1)]))
+        });
     }
     for at_end in [EndSync::None, EndSync::Timed, EndSync::Untimed] {
-        all.push(Workload {
-            sync: SyncRule {
+        all.push(writes.clone().with(|access| {
+            access.sync = SyncRule {
                 o_sync: true,
                 every_writes: Some(4),
                 data_only: true,
                 page_range_flags: None,
                 at_end,
-            },
-            ..writes.clone()
-        });
+            }
+        }));
     }
     for arrival in [Arrival::Even, Arrival::Poisson] {
         for read_percent in [0, 70, 100] {
             let open_loop = Some(OpenLoop { rate_iops: 100.5, arrival });
-            all.push(Workload { open_loop, read_percent, pattern: Pattern::Random, ..writes.clone() });
+            all.push(writes.clone().with(|access| {
+                access.open_loop = open_loop;
+                access.read_percent = read_percent;
+                access.pattern = Pattern::Random;
+            }));
         }
     }
     for time_check in [TimeCheck::Pass, TimeCheck::Operations(20)] {
-        all.push(Workload { end: End { time_check, ..timed }, ..workload() });
+        all.push(workload().with(|access| access.end = End { time_check, ..timed }));
     }
+    all.push(
+        workload()
+            .with(|access| access.end = End { bytes: Some(1 << 20), time_ns: Some(1_500), ..End::default() }),
+    );
+    all.push(workload().with(|access| {
+        access.warm_up_ns = 10_000_000;
+        access.end = timed;
+    }));
+    all.push(workload().with(|access| {
+        access.rewrite_every_reads = Some(2);
+        access.pattern = Pattern::Random;
+        access.end = timed;
+    }));
+    all.push(workload().with(|access| {
+        access.block_sizes = blocks(&[(4096, 1), (8192, 1), (65_536, 1)]);
+        access.end = timed;
+    }));
     all.push(Workload {
-        end: End { bytes: Some(1 << 20), time_ns: Some(1_500), ..End::default() },
-        ..workload()
+        span_bytes: 1 << 20,
+        seed: 0,
+        ..workload().with(|access| {
+            access.offset_bytes = 1 << 20;
+            access.end = timed;
+        })
     });
-    all.push(Workload { warm_up_ns: 10_000_000, end: timed, ..workload() });
-    all.push(Workload { rewrite_every_reads: Some(2), pattern: Pattern::Random, end: timed, ..workload() });
-    all.push(Workload {
-        block_sizes: blocks(&[(4096, 1), (8192, 1), (65_536, 1)]),
-        end: timed,
-        ..workload()
-    });
-    all.push(Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, end: timed, seed: 0, ..workload() });
     all
 }
 
@@ -166,31 +194,69 @@ fn fio_does_as_many_operations_as_the_workload_says() {
     let (span, block) = (4 << 20, 65_536);
     let of_reads = [
         (reads.clone(), span),
-        (Workload { end: twice, ..reads.clone() }, 2 * span),
-        (Workload { offset_bytes: 1 << 20, span_bytes: 2 << 20, end: twice, ..reads.clone() }, 4 << 20),
-        (Workload { threads: 4, ..reads.clone() }, span),
-        (Workload { threads: 4, thread_share: ThreadShare::Whole, ..reads.clone() }, 4 * span),
-        (Workload { iodepth: 4, ..reads.clone() }, span),
-        (Workload { iodepth: 2, threads: 2, end: twice, ..reads.clone() }, 2 * span),
-        (Workload { pattern: Pattern::Interleaved, threads: 4, ..reads.clone() }, span),
+        (reads.clone().with(|access| access.end = twice), 2 * span),
         (
-            Workload { pattern: Pattern::Random, threads: 2, iodepth: 2, end: twice, ..reads.clone() },
+            Workload {
+                span_bytes: 2 << 20,
+                ..reads.clone().with(|access| {
+                    access.offset_bytes = 1 << 20;
+                    access.end = twice;
+                })
+            },
+            4 << 20,
+        ),
+        (reads.clone().with(|access| access.threads = 4), span),
+        (
+            reads.clone().with(|access| {
+                access.threads = 4;
+                access.thread_share = ThreadShare::Whole;
+            }),
+            4 * span,
+        ),
+        (reads.clone().with(|access| access.iodepth = 4), span),
+        (
+            reads.clone().with(|access| {
+                access.iodepth = 2;
+                access.threads = 2;
+                access.end = twice;
+            }),
             2 * span,
         ),
         (
-            Workload {
-                pattern: Pattern::Random,
-                threads: 2,
-                thread_share: ThreadShare::Parts,
-                ..reads.clone()
-            },
+            reads.clone().with(|access| {
+                access.pattern = Pattern::Interleaved;
+                access.threads = 4;
+            }),
             span,
         ),
-        (Workload { pattern: Pattern::Permutation, end: twice, ..reads.clone() }, 2 * span),
-        (Workload { end: End { bytes: Some(1 << 20), ..End::default() }, ..reads }, 1 << 20),
+        (
+            reads.clone().with(|access| {
+                access.pattern = Pattern::Random;
+                access.threads = 2;
+                access.iodepth = 2;
+                access.end = twice;
+            }),
+            2 * span,
+        ),
+        (
+            reads.clone().with(|access| {
+                access.pattern = Pattern::Random;
+                access.threads = 2;
+                access.thread_share = ThreadShare::Parts;
+            }),
+            span,
+        ),
+        (
+            reads.clone().with(|access| {
+                access.pattern = Pattern::Permutation;
+                access.end = twice;
+            }),
+            2 * span,
+        ),
+        (reads.with(|access| access.end = End { bytes: Some(1 << 20), ..End::default() }), 1 << 20),
     ];
     let writes =
-        of_reads.iter().map(|(reads, bytes)| (Workload { read_percent: 0, ..reads.clone() }, *bytes));
+        of_reads.iter().map(|(reads, bytes)| (reads.clone().with(|access| access.read_percent = 0), *bytes));
     let (workloads, amounts): (Vec<Workload>, Vec<u64>) = of_reads.iter().cloned().chain(writes).unzip();
     let directory = tempfile::tempdir().expect("a directory");
     let jobs = jobs_of(&run_of(directory.path(), &workloads));
@@ -208,7 +274,13 @@ fn fio_does_as_many_operations_as_the_workload_says() {
 fn written(data: Data, block_bytes: u32) -> Option<Vec<Vec<u8>>> {
     let directory = tempfile::tempdir().expect("a directory");
     let block_sizes = vec![BlockSize { size_bytes: block_bytes, weight: 1 }];
-    let writes = Workload { data, read_percent: 0, block_sizes, ..workload() };
+    let writes = Workload {
+        data,
+        ..workload().with(|access| {
+            access.read_percent = 0;
+            access.block_sizes = block_sizes;
+        })
+    };
     done(directory.path(), &jobs_of(&run_of(directory.path(), &[writes])))?;
     let bytes = std::fs::read(directory.path().join("kurabe-fio-test")).expect("the test file");
     assert_eq!(bytes.len(), 4 << 20);
@@ -233,12 +305,12 @@ fn fio_writes_data_of_the_same_kind() {
 
 #[test]
 fn each_job_reads_its_own_part() {
-    let threads = Workload { threads: 4, ..workload() };
+    let threads = workload().with(|access| access.threads = 4);
     let jobs = jobs_of(&run_of(Path::new("/x"), &[threads]));
     for line in ["offset_increment=1048576", "size=1048576", "numjobs=4", "io_size=1048576", "rw=read"] {
         assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
-    let lanes = Workload { iodepth: 4, ..workload() };
+    let lanes = workload().with(|access| access.iodepth = 4);
     let jobs = jobs_of(&run_of(Path::new("/x"), &[lanes]));
     for line in ["rw=read:196608", "offset_increment=65536", "size=3997696", "numjobs=4"] {
         assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
@@ -247,7 +319,7 @@ fn each_job_reads_its_own_part() {
 
 #[test]
 fn jobs_that_would_destroy_data_are_commented_out() {
-    let writes = Workload { read_percent: 0, ..workload() };
+    let writes = workload().with(|access| access.read_percent = 0);
     let cells = vec![cell("r", Direction::Read, workload()), cell("w", Direction::Write, writes)];
     for kind in [TargetKind::BlockDevice, TargetKind::File] {
         let jobs = jobs_of(&record("/dev/null-by-id:0", kind, Statistic::Mean, cells.clone()));
@@ -275,7 +347,7 @@ fn names_cannot_bring_in_options() {
 
 #[test]
 fn what_fio_cannot_do_is_said_in_both_languages() {
-    let once = Workload { rewrite_every_reads: Some(2), ..workload() };
+    let once = workload().with(|access| access.rewrite_every_reads = Some(2));
     let copy =
         Cell { workload: None, measure: Measure::Duration, ..cell("a copy", Direction::Read, workload()) };
     let mut run = run_of(Path::new("/x"), &[once]);
@@ -289,13 +361,14 @@ fn what_fio_cannot_do_is_said_in_both_languages() {
 #[test]
 fn other_tools_get_a_command_line_or_a_reason() {
     let random = Workload {
-        pattern: Pattern::Random,
-        iodepth: 32,
-        threads: 16,
         seed: 0,
-        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
-        end: End { time_ns: Some(5_000_000_000), ..End::default() },
-        ..workload()
+        ..workload().with(|access| {
+            access.pattern = Pattern::Random;
+            access.iodepth = 32;
+            access.threads = 16;
+            access.block_sizes = vec![BlockSize { size_bytes: 4096, weight: 1 }];
+            access.end = End { time_ns: Some(5_000_000_000), ..End::default() };
+        })
     };
     let jobs = jobs_of(&run_of(Path::new("/x"), std::slice::from_ref(&random)));
     let diskspd = "# diskspd -b4K -o32 -t16 -r -w0 -Sb -d5 -W0 -z0 -L -c4M kurabe-diskspd-test.dat\n";
@@ -303,7 +376,7 @@ fn other_tools_get_a_command_line_or_a_reason() {
     let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat \
         '/x/kurabe-fio-test'";
     assert!(jobs.contains(elbencho), "{jobs}");
-    let zipf = Workload { pattern: Pattern::Zipf { exponent: 1.1 }, ..random };
+    let zipf = random.with(|access| access.pattern = Pattern::Zipf { exponent: 1.1 });
     let jobs = jobs_of(&run_of(Path::new("/x"), &[zipf]));
     assert!(jobs.contains("# DiskSpd cannot do this: it has no Zipf distribution\n"), "{jobs}");
     assert!(jobs.contains("# elbencho cannot do this: it has no Zipf distribution\n"), "{jobs}");
@@ -322,12 +395,16 @@ fn no_line_has_a_place_that_is_left_to_fill_in() {
 fn as_hdparm(directory: &Path) -> RunRecord {
     let time_ns = Some(50_000_000);
     let whole = Workload {
-        block_sizes: vec![BlockSize { size_bytes: 1 << 20, weight: 1 }],
-        end: End { time_ns: Some(5_000_000_000), passes: Some(1), ..End::default() },
         span_bytes: 16 << 20,
-        ..workload()
+        ..workload().with(|access| {
+            access.block_sizes = vec![BlockSize { size_bytes: 1 << 20, weight: 1 }];
+            access.end = End { time_ns: Some(5_000_000_000), passes: Some(1), ..End::default() };
+        })
     };
-    let cached = Workload { span_bytes: 2 << 20, end: End { time_ns, ..End::default() }, ..whole.clone() };
+    let cached = Workload {
+        span_bytes: 2 << 20,
+        ..whole.clone().with(|access| access.end = End { time_ns, ..End::default() })
+    };
     let mut run = run_of(directory, &[cached, whole]);
     let target = run.header.target.as_mut().expect("a target");
     (target.direct, target.span_bytes) = (false, 16 << 20);

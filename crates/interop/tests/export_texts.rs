@@ -12,15 +12,19 @@ use kurabe_testkit::cases;
 use proptest::prelude::*;
 
 fn blocks(size_bytes: u32, pattern: Pattern, iodepth: u32) -> Workload {
-    Workload { block_sizes: vec![BlockSize { size_bytes, weight: 1 }], pattern, iodepth, ..workload() }
+    workload().with(|access| {
+        access.block_sizes = vec![BlockSize { size_bytes, weight: 1 }];
+        access.pattern = pattern;
+        access.iodepth = iodepth;
+    })
 }
 
 /// Returns a run with cells of every kind.
 fn every_kind(statistic: Statistic) -> RunRecord {
     let sequential = blocks(1 << 20, Pattern::Sequential, 8);
     let random = blocks(4096, Pattern::Random, 32);
-    let mix = Workload { read_percent: 70, ..random.clone() };
-    let write = Workload { read_percent: 0, ..random.clone() };
+    let mix = random.clone().with(|access| access.read_percent = 70);
+    let write = random.clone().with(|access| access.read_percent = 0);
     let zipf = blocks(4096, Pattern::Zipf { exponent: 1.1 }, 1);
     let samples = |measure| {
         let mut cell = Cell { workload: None, measure, ..cell("samples", Direction::Read, workload()) };
@@ -218,22 +222,10 @@ proptest! {
         words in ".*",
     ) {
         let patterns = [Pattern::Sequential, Pattern::Interleaved, Pattern::Random, Pattern::Permutation, Pattern::Zipf { exponent: value }];
-        let wild = Workload {
-            pattern: patterns[pattern],
-            thread_share: [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole][share],
-            block_sizes: blocks.iter().map(|(size_bytes, weight)| BlockSize { size_bytes: *size_bytes, weight: *weight }).collect(),
-            threads,
-            iodepth,
-            read_percent,
-            offset_bytes: numbers[0],
-            span_bytes: numbers[1],
-            warm_up_ns: numbers[2],
-            end: End { time_ns: Some(numbers[3]), bytes: Some(numbers[4]).filter(|bytes| *bytes > 0), passes: Some(threads), ..End::default() },
-            ..workload()
-        };
+        let wild = Workload { span_bytes: numbers[1], ..workload().with(|access| { access.pattern = patterns[pattern]; access.thread_share = [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole][share]; access.block_sizes = blocks.iter().map(|(size_bytes, weight)| BlockSize { size_bytes: *size_bytes, weight: *weight }).collect(); access.threads = threads; access.iodepth = iodepth; access.read_percent = read_percent; access.offset_bytes = numbers[0]; access.warm_up_ns = numbers[2]; access.end = End { time_ns: Some(numbers[3]), bytes: Some(numbers[4]).filter(|bytes| *bytes > 0), passes: Some(threads), ..End::default() }; }) };
         let mut run = every_kind(Statistic::Median);
         let mut cell = measured(&words, Direction::Mix, wild, &[(numbers[4], numbers[5])]);
-        cell.engine.as_mut().expect("an engine").name = engine.to_owned();
+        cell.engine.as_mut().expect("an engine").name = engine.into();
         run.cells.push(cell);
         run.cells.push(printed(&words, Direction::Mix, &[(Quantity::Rate, PrintedStatistic::Mean, value)]));
         run.header.started_at = words.clone();

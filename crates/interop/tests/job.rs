@@ -53,63 +53,77 @@ const SKIPPED: Pattern = Pattern::Strided { run_bytes: Some(65536), gap_bytes: 1
 fn exact() -> Vec<Workload> {
     let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
     let bytes = End { bytes: Some(2 << 20), ..End::default() };
-    let base = Workload { span_bytes: SPAN_BYTES, end: timed, seed: 7, ..workload() };
-    let random = Workload { pattern: Pattern::Random, ..base.clone() };
-    let writes = Workload { read_percent: 0, ..base.clone() };
+    let base = Workload { span_bytes: SPAN_BYTES, seed: 7, ..workload().with(|access| access.end = timed) };
+    let random = base.clone().with(|access| access.pattern = Pattern::Random);
+    let writes = base.clone().with(|access| access.read_percent = 0);
     let mut all = vec![
         base.clone(),
-        Workload { iodepth: 8, ..base.clone() },
-        Workload { iodepth: 8, threads: 4, ..base.clone() },
-        Workload { threads: 4, thread_share: ThreadShare::Whole, ..base.clone() },
-        Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, ..base.clone() },
-        Workload { warm_up_ns: 500_000_000, end: End { bytes: Some(2 << 20), ..timed }, ..base.clone() },
-        Workload { read_percent: 70, ..random.clone() },
-        Workload { iodepth: 32, threads: 2, ..random.clone() },
-        Workload { threads: 2, thread_share: ThreadShare::Parts, ..random.clone() },
-        Workload { pattern: Pattern::Permutation, end: bytes, ..base.clone() },
-        Workload { pattern: Pattern::Zipf { exponent: 1.2 }, ..base.clone() },
-        Workload {
-            block_sizes: vec![
-                BlockSize { size_bytes: 4096, weight: 90 },
-                BlockSize { size_bytes: 65536, weight: 10 },
-            ],
-            ..random.clone()
-        },
-        Workload { pattern: Pattern::Pareto { skew: 0.3 }, ..base.clone() },
-        Workload { pattern: Pattern::Normal { deviation_percent: 20.0 }, ..base.clone() },
-        Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: -8192 }, ..base.clone() },
-        Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: 4096 }, ..base.clone() },
-        Workload { pattern: SKIPPED, ..base.clone() },
-        Workload { in_order: Some(BlocksInOrder::Blocks(8)), ..random.clone() },
-        Workload { in_order: Some(BlocksInOrder::Percent(30)), ..random.clone() },
-        Workload { flow: Some(Flow { weight: 3, group: 2 }), ends_all: true, ..random.clone() },
-        Workload { zones: vec![zone(60, 10), zone(40, 90)], ..random.clone() },
-        Workload { thinking: Some(Thinking { time_ns: 500_000, every_operations: 4 }), ..random.clone() },
-        Workload { start_delay_ns: 2_000_000_000, ..random.clone() },
-        Workload {
-            read_percent: 70,
-            write_block_sizes: vec![
-                BlockSize { size_bytes: 8192, weight: 50 },
-                BlockSize { size_bytes: 65536, weight: 50 },
-            ],
-            block_sizes: vec![
-                BlockSize { size_bytes: 4096, weight: 30 },
-                BlockSize { size_bytes: 65536, weight: 70 },
-            ],
-            alignment_bytes: Some(4096),
-            ..random.clone()
-        },
-        Workload {
-            open_loop: Some(OpenLoop { rate_iops: 200.0, arrival: Arrival::Poisson }),
-            ..random.clone()
-        },
+        base.clone().with(|access| access.iodepth = 8),
+        base.clone().with(|access| {
+            access.iodepth = 8;
+            access.threads = 4;
+        }),
+        base.clone().with(|access| {
+            access.threads = 4;
+            access.thread_share = ThreadShare::Whole;
+        }),
+        Workload { span_bytes: 1 << 20, ..base.clone().with(|access| access.offset_bytes = 1 << 20) },
+        base.clone().with(|access| {
+            access.warm_up_ns = 500_000_000;
+            access.end = End { bytes: Some(2 << 20), ..timed };
+        }),
+        random.clone().with(|access| access.read_percent = 70),
+        random.clone().with(|access| {
+            access.iodepth = 32;
+            access.threads = 2;
+        }),
+        random.clone().with(|access| {
+            access.threads = 2;
+            access.thread_share = ThreadShare::Parts;
+        }),
+        base.clone().with(|access| {
+            access.pattern = Pattern::Permutation;
+            access.end = bytes;
+        }),
+        base.clone().with(|access| access.pattern = Pattern::Zipf { exponent: 1.2 }),
+        random.clone().with(|access| {
+            access.block_sizes =
+                vec![BlockSize { size_bytes: 4096, weight: 90 }, BlockSize { size_bytes: 65536, weight: 10 }]
+        }),
+        base.clone().with(|access| access.pattern = Pattern::Pareto { skew: 0.3 }),
+        base.clone().with(|access| access.pattern = Pattern::Normal { deviation_percent: 20.0 }),
+        base.clone().with(|access| access.pattern = Pattern::Strided { run_bytes: None, gap_bytes: -8192 }),
+        base.clone().with(|access| access.pattern = Pattern::Strided { run_bytes: None, gap_bytes: 4096 }),
+        base.clone().with(|access| access.pattern = SKIPPED),
+        random.clone().with(|access| access.in_order = Some(BlocksInOrder::Blocks(8))),
+        random.clone().with(|access| access.in_order = Some(BlocksInOrder::Percent(30))),
+        random.clone().with(|access| {
+            access.flow = Some(Flow { weight: 3, group: 2 });
+            access.ends_all = true;
+        }),
+        random.clone().with(|access| access.zones = vec![zone(60, 10), zone(40, 90)]),
+        random
+            .clone()
+            .with(|access| access.thinking = Some(Thinking { time_ns: 500_000, every_operations: 4 })),
+        random.clone().with(|access| access.start_delay_ns = 2_000_000_000),
+        random.clone().with(|access| {
+            access.read_percent = 70;
+            access.write_block_sizes =
+                vec![BlockSize { size_bytes: 8192, weight: 50 }, BlockSize { size_bytes: 65536, weight: 50 }];
+            access.block_sizes =
+                vec![BlockSize { size_bytes: 4096, weight: 30 }, BlockSize { size_bytes: 65536, weight: 70 }];
+            access.alignment_bytes = Some(4096);
+        }),
+        random
+            .clone()
+            .with(|access| access.open_loop = Some(OpenLoop { rate_iops: 200.0, arrival: Arrival::Poisson })),
     ];
     let data_only = SyncRule { o_sync: true, every_writes: Some(4), data_only: true, ..SyncRule::default() };
-    all.push(Workload { sync: SyncRule { at_end: EndSync::Timed, ..data_only }, ..writes.clone() });
+    all.push(writes.clone().with(|access| access.sync = SyncRule { at_end: EndSync::Timed, ..data_only }));
     let pages = SyncRule { every_writes: Some(8), page_range_flags: Some(3), ..SyncRule::default() };
-    all.push(Workload { sync: pages, ..writes.clone() });
+    all.push(writes.clone().with(|access| access.sync = pages));
     let target = LatencyTarget { latency_ns: 500_000, percentile: 99.9, window_ns: 50_000_000 };
-    all.push(Workload { latency_target: Some(target), ..random.clone() });
+    all.push(random.clone().with(|access| access.latency_target = Some(target)));
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
         all.push(Workload { data, ..writes.clone() });
     }
@@ -128,7 +142,10 @@ fn an_exported_job_read_back_is_the_same_work() {
         // The run has one seed, and fio gets none if offsets ascend. Random offsets are fio's from then
         // on.
         let fio_places = before.fio_places;
-        assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before);
+        assert_eq!(
+            Workload { seed: before.seed, ..after.with(|access| access.fio_places = fio_places) },
+            *before
+        );
     }
 }
 
@@ -136,19 +153,43 @@ fn an_exported_job_read_back_is_the_same_work() {
 fn what_fio_needs_several_jobs_for_is_one_step_again() {
     let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
     let bytes = End { bytes: Some(2 << 20), ..End::default() };
-    let base = Workload { span_bytes: SPAN_BYTES, end: timed, seed: 7, iodepth: 4, ..workload() };
-    let random = Workload { pattern: Pattern::Random, ..base.clone() };
+    let base = Workload {
+        span_bytes: SPAN_BYTES,
+        seed: 7,
+        ..workload().with(|access| {
+            access.end = timed;
+            access.iodepth = 4;
+        })
+    };
+    let random = base.clone().with(|access| access.pattern = Pattern::Random);
     let open_loop = Some(OpenLoop { rate_iops: 800.0, arrival: Arrival::Poisson });
     let all = [
         base.clone(),
-        Workload { threads: 2, ..base.clone() },
-        Workload { threads: 2, read_percent: 0, end: bytes, ..base.clone() },
-        Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, ..base.clone() },
+        base.clone().with(|access| access.threads = 2),
+        base.clone().with(|access| {
+            access.threads = 2;
+            access.read_percent = 0;
+            access.end = bytes;
+        }),
+        Workload { span_bytes: 1 << 20, ..base.clone().with(|access| access.offset_bytes = 1 << 20) },
         random.clone(),
-        Workload { threads: 2, open_loop, ..random.clone() },
-        Workload { threads: 2, thread_share: ThreadShare::Parts, ..random.clone() },
-        Workload { threads: 3, pattern: Pattern::Interleaved, iodepth: 1, ..base.clone() },
-        Workload { threads: 2, pattern: Pattern::Interleaved, ..base.clone() },
+        random.clone().with(|access| {
+            access.threads = 2;
+            access.open_loop = open_loop;
+        }),
+        random.clone().with(|access| {
+            access.threads = 2;
+            access.thread_share = ThreadShare::Parts;
+        }),
+        base.clone().with(|access| {
+            access.threads = 3;
+            access.pattern = Pattern::Interleaved;
+            access.iodepth = 1;
+        }),
+        base.clone().with(|access| {
+            access.threads = 2;
+            access.pattern = Pattern::Interleaved;
+        }),
     ];
     for name in ["threads", "io_uring"] {
         let jobs = written(&run_through(name, &all));
@@ -159,7 +200,11 @@ fn what_fio_needs_several_jobs_for_is_one_step_again() {
         assert_eq!(back.len(), all.len(), "{jobs}");
         for (before, after) in all.iter().zip(back) {
             let fio_places = before.fio_places;
-            assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before, "{name}\n{jobs}");
+            assert_eq!(
+                Workload { seed: before.seed, ..after.with(|access| access.fio_places = fio_places) },
+                *before,
+                "{name}\n{jobs}"
+            );
         }
     }
     // If a user changes the number of jobs by hand, the options count.
@@ -173,9 +218,17 @@ fn what_has_another_form_in_fio_is_the_same_work_when_it_is_written_again() {
     let base = Workload { span_bytes: SPAN_BYTES, seed: 7, ..workload() };
     let passes = End { passes: Some(3), ..End::default() };
     let all = [
-        Workload { end: passes, ..base.clone() },
-        Workload { end: passes, threads: 2, thread_share: ThreadShare::Whole, ..base.clone() },
-        Workload { pattern: Pattern::Random, end: passes, threads: 2, ..base.clone() },
+        base.clone().with(|access| access.end = passes),
+        base.clone().with(|access| {
+            access.end = passes;
+            access.threads = 2;
+            access.thread_share = ThreadShare::Whole;
+        }),
+        base.clone().with(|access| {
+            access.pattern = Pattern::Random;
+            access.end = passes;
+            access.threads = 2;
+        }),
     ];
     let once = written(&run_of(&all));
     let job = read_fio_job("job.fio", &once, &NoSurroundings).expect("our own job");

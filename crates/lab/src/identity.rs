@@ -5,7 +5,6 @@
 
 use crate::clock::random_word;
 use crate::journal::Lab;
-use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
@@ -18,6 +17,7 @@ use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{BenchRules, on_target};
 use kurabe_explain::PROBE;
 use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
+use std::path::Path;
 
 /// Largest test file in a directory.
 const MOST_FILE_BYTES: u64 = 1 << 30;
@@ -69,7 +69,7 @@ impl IdentityRequest {
     /// # Errors
     /// When the target does not exist, or writes to a device lack the user's consent.
     pub fn prepare(&self) -> Result<Prepared> {
-        let is_model = model_name(&self.run.target).is_some();
+        let path = self.run.target.path();
         let consents = self.run.writing.destroy_data_on.is_some() || self.run.writing.existing_file;
         if consents && !self.writes {
             return Err(ErrorKind::Usage
@@ -82,8 +82,7 @@ impl IdentityRequest {
                     "{WRITE} を付けるか、書き込みの許可を外してください"
                 )));
         }
-        let target = &self.run.target;
-        if self.writes && !is_model && !target.is_dir() && !consents {
+        if self.writes && path.is_some_and(|path| !path.is_dir()) && !consents {
             return Err(ErrorKind::Refused
                 .error(text!(
                     "writes would destroy the data on the target",
@@ -118,11 +117,11 @@ impl IdentityRequest {
     /// When the target does not exist.
     pub fn plan(&self, prepared: &Prepared) -> Result<IdentityPlan> {
         let foreseen = prepared.foresee()?;
-        let is_file = !prepared.is_modelled() && prepared.target().is_dir();
+        let is_file = prepared.target().path().is_some_and(Path::is_dir);
         let kind = match () {
             () if prepared.is_modelled() => TargetKind::Model,
             () if is_file => TargetKind::Directory,
-            () if prepared.target().is_file() => TargetKind::File,
+            () if prepared.target().path().is_some_and(Path::is_file) => TargetKind::File,
             () => TargetKind::BlockDevice,
         };
         let test_file_bytes = foreseen.test_file_bytes.filter(|_| is_file);

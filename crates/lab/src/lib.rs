@@ -86,7 +86,7 @@ pub use kurabe_program::interrupted;
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
 pub use marks::mark;
-pub use model::{load_model, model_name, model_record};
+pub use model::{load_model, model_record};
 pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_of};
 pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnRequest, crash_test, run_on};
 pub use open::{Done, Open};

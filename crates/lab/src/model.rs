@@ -10,11 +10,6 @@ use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_sim::{DeviceSpec, ModelTarget, device_named, load_device};
 use std::path::Path;
 
-/// Returns the name of the model if the target is one.
-pub fn model_name(target: &Path) -> Option<&str> {
-    target.to_str()?.strip_prefix("model:")
-}
-
 /// Loads a model, changes parameters and removes layers.
 ///
 /// # Errors
@@ -90,7 +85,7 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
 /// Refuses to omit the test file of a real target, because the run would read whatever the storage
 /// held before.
 pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
-    if !request.no_fill || model_name(&request.target).is_some() {
+    if !request.no_fill || request.target.model().is_some() {
         return Ok(());
     }
     Err(ErrorKind::Usage

@@ -72,7 +72,9 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync)
 pub fn card_figures(model: &str, sets: &[(String, String)]) -> Option<CardFigures> {
     let step = |pattern, block_bytes, iodepth, direction, most_bytes| {
         let end = End { time_ns: Some(TIME_NS), bytes: Some(most_bytes), ..End::default() };
-        Step::Io(Box::new(IoStep { end, ..IoStep::plain(pattern, block_bytes, iodepth, vec![direction]) }))
+        Step::Io(Box::new(
+            IoStep::plain(pattern, block_bytes, iodepth, vec![direction]).with(|access| access.end = end),
+        ))
     };
     let steps = vec![
         step(Pattern::Sequential, 1 << 20, 8, Direction::Read, SIZE_BYTES),

@@ -7,7 +7,7 @@ use crate::handle::RunHandle;
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
 use crate::model::{
-    change_model, load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have,
+    change_model, load_model, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have,
 };
 use crate::open::{Open, OpenTarget};
 use crate::profile::ProfileWithTraces;
@@ -20,6 +20,7 @@ use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{RunHeader, VersusRecord};
+use kurabe_core::target_name::TargetName;
 use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{
@@ -30,7 +31,7 @@ use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_ranks::Communicator;
 use kurabe_sim::{ModelTarget, load_device};
 use kurabe_trace::remove_orphaned_traces;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A planned run, ready to be opened.
@@ -46,7 +47,7 @@ pub struct Prepared {
 
 /// A target that is not open.
 enum Unopened {
-    Path,
+    Path(PathBuf),
     Model(String, Box<ModelTarget>),
 }
 
@@ -64,8 +65,8 @@ impl Prepared {
 
     pub(crate) fn with_plan(request: RunRequest, plan: ProfileWithTraces) -> Result<Self> {
         refuse_no_fill(&request)?;
-        let target = match model_name(&request.target) {
-            Some(name) => {
+        let target = match &request.target {
+            TargetName::Model(name) => {
                 refuse_what_real_targets_have(&request)?;
                 let mut spec = load_device(name)?;
                 if let Some(stores_times) = stores_times(&plan.profile) {
@@ -73,13 +74,13 @@ impl Prepared {
                 }
                 let spec = change_model(spec, &request.sets, &request.without)?;
                 let model = ModelTarget::new(&spec, plan.profile.rules.seed)?;
-                Unopened::Model(name.to_owned(), Box::new(model))
+                Unopened::Model(name.clone(), Box::new(model))
             }
-            None if request.sets.is_empty() && request.without.is_empty() => {
-                refuse_own_file(&request.target)?;
-                Unopened::Path
+            TargetName::Path(path) if request.sets.is_empty() && request.without.is_empty() => {
+                refuse_own_file(path)?;
+                Unopened::Path(path.clone())
             }
-            None => {
+            TargetName::Path(_) => {
                 let flag = if request.sets.is_empty() { WITHOUT } else { SET };
                 return Err(ErrorKind::Usage
                     .error(text!(
@@ -123,7 +124,7 @@ impl Prepared {
     }
 
     /// Returns the target as given.
-    pub fn target(&self) -> &Path {
+    pub fn target(&self) -> &TargetName {
         &self.request.target
     }
 
@@ -141,7 +142,7 @@ impl Prepared {
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
         let model = |run: &Self| match &run.target {
             Unopened::Model(_, model) => Some(model.record()),
-            Unopened::Path => None,
+            Unopened::Path(_) => None,
         };
         self.profile() == other.profile()
             && self.request.overrides.settings() == other.request.overrides.settings()
@@ -159,7 +160,7 @@ impl Prepared {
             Unopened::Model(name, model) => plan_tasks(profile, &model_target(name, &**model, profile))?,
             // The size of the target is unknown before it is open, but the kinds of tasks do not
             // depend on it.
-            Unopened::Path => profile.tasks(profile.rules.size_bytes),
+            Unopened::Path(_) => profile.tasks(profile.rules.size_bytes),
         };
         let other = tasks.iter().find(|task| !matches!(task.work, Work::Io(_) | Work::Replay(_)));
         let Some(other) = other else { return Ok(()) };
@@ -179,9 +180,8 @@ impl Prepared {
     /// # Errors
     /// When the target does not exist.
     pub fn foresee(&self) -> Result<Foreseen> {
-        let given = &self.request.target;
         Ok(match &self.target {
-            Unopened::Path => {
+            Unopened::Path(given) => {
                 let extent = Extent::of_path(given, &self.target_options())?;
                 let environment = observed(given, &ObserveOptions { with_serial: false, salt: &[] });
                 let path = given.canonicalize().unwrap_or_else(|_| given.clone());
@@ -190,7 +190,8 @@ impl Prepared {
             Unopened::Model(name, model) => {
                 let extent = Extent::of(&model_target(name, &**model, &self.plan.profile), false);
                 let test_file_bytes = self.fills_model().then_some(extent.span_bytes);
-                let foreseen = extent.foresee(&self.plan, given.clone(), Environment::default());
+                let given = self.request.target.typed();
+                let foreseen = extent.foresee(&self.plan, given, Environment::default());
                 Foreseen { test_file_bytes, ..foreseen }
             }
         })
@@ -221,9 +222,9 @@ impl Prepared {
                 // A model does not depend on this machine.
                 (Environment::default(), Some(model_target(name, &**model, profile)), Some(model.record()))
             }
-            Unopened::Path => {
+            Unopened::Path(path) => {
                 let options = ObserveOptions { with_serial: self.request.with_serial, salt };
-                (observed(&self.request.target, &options), None, None)
+                (observed(path, &options), None, None)
             }
         };
         Ok(RunHeader {
@@ -246,7 +247,7 @@ impl Prepared {
     pub(crate) fn into_model(self) -> Result<(ProfileWithTraces, String, Box<ModelTarget>)> {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
-            Unopened::Path => {
+            Unopened::Path(_) => {
                 Err(ErrorKind::Usage.error(text!("the target is not a model", "対象はモデルではありません")))
             }
         }
@@ -270,7 +271,8 @@ impl Prepared {
                 if let (Some(ledger), OpenTarget::Real(target)) = (&ledger, &mut ground) {
                     target.verify(Arc::clone(ledger), request.reads_back);
                 }
-                let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
+                let traced = request.target.path().filter(|_| request.kernel_trace);
+                let traced_devices = traced.map(devices_under);
                 let header = journal.record.header.clone();
                 let follow_up: Option<FollowUp<'a>> = match &request.procedure {
                     Procedure::Sweep(_) => Some(Box::new(further_steps)),
@@ -317,13 +319,13 @@ impl Prepared {
         let mut options = self.target_options();
         let ground = match self.target {
             Unopened::Model(name, model) => OpenTarget::Model(name, model),
-            Unopened::Path => {
+            Unopened::Path(path) => {
                 let target = match twin {
                     Some(twin) => twin.again(options.direct, options.size_bytes)?,
                     None => {
                         options.scratches = journal.lab.handle.scratches.clone();
                         let note = &mut |made| journal.note_made(made);
-                        open_noted(&self.request.target, &id, &mut options, note)?
+                        open_noted(&path, &id, &mut options, note)?
                     }
                 };
                 OpenTarget::Real(target)
@@ -382,7 +384,7 @@ fn stores_times(profile: &Profile) -> Option<bool> {
 /// would be seen. Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
 fn past_caches(mut request: RunRequest) -> Result<RunRequest> {
     const LEAST_CACHE_BYTES: u64 = 1_000_000_000;
-    let (Procedure::Sweep(plan), Some(name)) = (&mut request.procedure, model_name(&request.target)) else {
+    let (Procedure::Sweep(plan), Some(name)) = (&mut request.procedure, request.target.model()) else {
         return Ok(request);
     };
     if plan.axes != [SweepAxis::BytesWritten] || plan.max_bytes.is_some() {

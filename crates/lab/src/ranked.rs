@@ -12,6 +12,7 @@ use kurabe_core::record::{RankLayout, TargetKind};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::OthersFile;
 use kurabe_ranks::{Party, check_parts};
+use std::path::Path;
 use std::path::PathBuf;
 
 impl StorePlace {
@@ -59,7 +60,8 @@ impl Prepared {
     /// does not respond.
     pub fn open_among<'a>(mut self, lab: &Lab<'a>, party: &'a Party<'a>) -> Result<Open<'a>> {
         self.check_among(party)?;
-        let is_common = party.plan().layout != RankLayout::Own && self.target().is_dir();
+        let is_common =
+            party.plan().layout != RankLayout::Own && self.target().path().is_some_and(Path::is_dir);
         if is_common {
             let others = match party.leads() {
                 true => None,

@@ -2,6 +2,7 @@
 
 use kurabe_core::issue::{CachePolicy, Engine, EngineChoice};
 use kurabe_core::profile::{Overrides, Profile, Step};
+use kurabe_core::target_name::TargetName;
 use kurabe_explain::SweepPlan;
 use kurabe_interop::FioJob;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub struct RunRequest {
     /// A directory, a file, a block device, or `model:NAME`.
-    pub target: PathBuf,
+    pub target: TargetName,
     /// Procedure to execute.
     pub procedure: Procedure,
     /// Changes to the procedure, and how operations are issued.
@@ -40,7 +41,7 @@ pub struct RunRequest {
 impl Default for RunRequest {
     fn default() -> Self {
         Self {
-            target: PathBuf::from("."),
+            target: TargetName::from("."),
             procedure: Procedure::default(),
             overrides: Overrides::default(),
             verify: false,

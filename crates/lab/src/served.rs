@@ -3,10 +3,11 @@
 //!
 //! Not here: models served over a socket elsewhere, which look like any other disk.
 
-use kurabe_core::environment::{Environment, SERVED_MODEL};
+use kurabe_core::environment::Environment;
 use kurabe_core::model::ModelRecord;
 use kurabe_core::number::{count, fixed, latency_ns};
 use kurabe_core::record::{Notice, NoticeKind, ServedRecord};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Result, Text, shown, text};
 use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_serve::{
@@ -55,7 +56,7 @@ pub(crate) fn observed(path: &Path, options: &ObserveOptions<'_>) -> Environment
     let mut environment = observe(path, options);
     for served in devices_under(path).into_iter().filter_map(served_as) {
         let own = environment.devices.iter_mut().filter(|device| device.name == served.device);
-        own.for_each(|device| device.model = Some(format!("{SERVED_MODEL}{}", served.name)));
+        own.for_each(|device| device.model = Some(format!("{MODEL_PREFIX}{}", served.name)));
     }
     environment
 }

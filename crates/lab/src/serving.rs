@@ -15,9 +15,10 @@ pub use devices::{Detached, control_server, detach, refuse_others_than_root, rem
 pub use noted::{ServedNote, ServedNow, served_notes, served_now};
 pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers};
 
-use crate::model::{change_model, model_name};
+use crate::model::change_model;
 use crate::output::Output;
 use crate::stores::StorePlace;
+use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{
     Address, DataPlace, DeviceFault, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
@@ -36,7 +37,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServedRequest {
     /// `model:NAME`.
-    pub target: PathBuf,
+    pub target: TargetName,
     /// Changed parameters of the model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
     /// Layers to leave out.
@@ -66,13 +67,17 @@ pub struct ServedRequest {
 ///
 /// # Errors
 /// When the target is not a model, or a parameter or layer does not exist.
-pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
-    let Some(name) = model_name(target) else { return Err(no_model(target)) };
+pub fn load_served_model(
+    target: &TargetName,
+    sets: &[(String, String)],
+    without: &[String],
+) -> Result<DeviceSpec> {
+    let Some(name) = target.model() else { return Err(no_model(target)) };
     change_model(load_device(name)?.without_computer()?, sets, without)
 }
 
-fn no_model(target: &Path) -> Error {
-    let target = shown::path(target);
+fn no_model(target: &TargetName) -> Error {
+    let target = shown::path(target.typed());
     ErrorKind::Usage.error(text!("`{target}` is not a model", "`{target}` はモデルではありません")).remedy(
         text!(
             "write model:NAME; list the models with `{MODELS}`",

@@ -8,7 +8,7 @@
 //! otherwise. Random writes end with a flush, so that caches do not absorb them. Those of a shingled
 //! disk are measured with its media cache full, the state in which random writes keep it.
 
-use crate::model::{load_model, model_name, model_record};
+use crate::model::{load_model, model_record};
 use crate::movers::in_parallel;
 use crate::profile::load_profile;
 use crate::what_if::what_if;
@@ -17,13 +17,13 @@ use kurabe_core::model::{Model, ModelRecord};
 use kurabe_core::profile::IoStep;
 use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::RunRecord;
+use kurabe_core::target_name::TargetName;
 use kurabe_core::workload::{Direction, End, Pattern};
 use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
 use kurabe_study::{KnownMiss, known_misses};
 use serde::Serialize;
-use std::path::Path;
 
 /// Size of the test file on models without hard disks, reduced to what can be written in `FILL_NS`.
 const SIZE_BYTES: u64 = 256 * MIB;
@@ -105,7 +105,8 @@ fn loadable(model: &ModelRecord, target: &str) -> Option<(String, Vec<(String, S
         .filter_map(|change| change.split_once(" = "))
         .map(|(parameter, value)| (parameter.to_owned(), value.to_owned()))
         .collect();
-    let names = [model_name(Path::new(target)), Some(model.name.as_str())];
+    let target = TargetName::from(target);
+    let names = [target.model(), Some(model.name.as_str())];
     let is_same = |name: &&str| model_record(name, &sets, &[]).is_ok_and(|now| now.layers == model.layers);
     let name = names.into_iter().flatten().find(is_same)?;
     Some((name.to_owned(), sets))
@@ -200,7 +201,7 @@ fn rates(
 fn filling_media_cache(media_cache_bytes: u64) -> IoStep {
     let end =
         End { time_ns: Some(LONGEST_FILL_NS), bytes: Some(media_cache_bytes / 2 * 3), ..End::default() };
-    IoStep { end, ..IoStep::plain(Pattern::Random, 64 << 10, 32, vec![Direction::Write]) }
+    IoStep::plain(Pattern::Random, 64 << 10, 32, vec![Direction::Write]).with(|access| access.end = end)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::record::{RunHeader, RunRecord};
+use kurabe_core::target_name::MODEL_PREFIX;
+use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, mention::ON, shown, text};
 use kurabe_engine::Session;
 use kurabe_ranks::Communicator;
@@ -103,7 +105,7 @@ impl Models for ModelPoints<'_> {
                 ErrorKind::Internal.error(text!("this target is not a model", "対象はモデルではありません"))
             );
         };
-        let run = format!("model:{name}");
+        let run = format!("{MODEL_PREFIX}{name}");
         self.stream.tell(&run, Happening::Point(PointEvent::PointStarted { model: name.clone() }))?;
         let measured = self.compute(&run, name, device, point);
         // A failed point has ended as well, because listeners count all points.
@@ -155,7 +157,7 @@ fn measure_real(runner: &StudyRunner<'_>, point: &Point) -> Result<Measured> {
     let store = (runner.open_store)()?;
     let lab = Lab { store: &*store, stream: runner.stream, handle: runner.handle, command: runner.command };
     let request = RunRequest {
-        target: path.clone(),
+        target: TargetName::Path(path.clone()),
         procedure: Procedure::Given(Box::new(point.profile.clone())),
         ..RunRequest::default()
     };

@@ -7,7 +7,6 @@ pub use vary::{SideWords, Variation, count_sides, side_name, sides};
 
 use crate::clock::random_word;
 use crate::journal::{Journal, Lab, rescued};
-use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::profile::ProfileWithTraces;
@@ -23,6 +22,7 @@ use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
 use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
+use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, SettlingTime, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
@@ -76,7 +76,7 @@ pub struct Variant {
 #[serde(deny_unknown_fields)]
 pub struct VersusRequest {
     /// The targets, as in a [`RunRequest`], the baseline first. A single one if there are variants.
-    pub targets: Vec<PathBuf>,
+    pub targets: Vec<TargetName>,
     /// Variants of the target, the baseline first. Empty if targets are compared.
     #[serde(default)]
     pub variants: Vec<Variant>,
@@ -243,7 +243,7 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> = runs.iter().map(|run| shown::name(run.target())).collect();
+        let targets: Vec<String> = runs.iter().map(|run| shown::name(run.target().typed())).collect();
         let variants: Vec<String> = request.variants.iter().map(|variant| variant.name.clone()).collect();
         // All environments are recorded before the first test file is created, because the file
         // would appear as a difference.
@@ -292,7 +292,7 @@ impl VersusRequest {
                     "対象を 1 つにするか、{VARY} を外してください"
                 )));
         }
-        let is_model = self.targets.first().is_some_and(|target| model_name(target).is_some());
+        let is_model = self.targets.first().is_some_and(|target| target.model().is_some());
         if let Some((parameter, _)) =
             self.variants.iter().flat_map(|variant| &variant.sets).next().filter(|_| !is_model)
         {
@@ -303,7 +303,11 @@ impl VersusRequest {
                 ))
                 .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
         }
-        let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
+        let Some(device) = self
+            .destroy_data_on
+            .iter()
+            .find(|device| !self.targets.iter().any(|target| target.path() == Some(device)))
+        else {
             return Ok(());
         };
         let device = shown::path(device);
@@ -319,7 +323,7 @@ impl VersusRequest {
     }
 
     fn are_models(&self) -> bool {
-        self.targets.iter().all(|target| model_name(target).is_some())
+        self.targets.iter().all(|target| target.model().is_some())
     }
 
     fn limit(&self) -> LongestTime {
@@ -334,7 +338,7 @@ impl VersusRequest {
     fn counting_runs(&self) -> impl Iterator<Item = bool> + '_ {
         let all = self.are_models();
         let times = self.variants.len().max(1);
-        let counts = move |target: &PathBuf| all || model_name(target).is_none();
+        let counts = move |target: &TargetName| all || target.model().is_none();
         self.targets.iter().flat_map(move |target| std::iter::repeat_n(counts(target), times))
     }
 
@@ -391,27 +395,24 @@ impl VersusRequest {
     }
 
     /// Returns the run of one target.
-    fn of_target(&self, target: &Path) -> RunRequest {
-        let is_model = |target: &Path| model_name(target).is_some();
+    fn of_target(&self, target: &TargetName) -> RunRequest {
+        let is_model = |target: &TargetName| target.model().is_some();
         let request = RunRequest {
-            target: target.to_owned(),
+            target: target.clone(),
             procedure: Procedure::Named(self.profile.clone()),
             overrides: Overrides { size_bytes: self.size_bytes, seed: self.seed, ..Overrides::default() },
             labels: self.labels.clone(),
             // If models are compared with a real target, the real target keeps its test file.
             // Without a model, the option is passed on so that it is refused.
-            no_fill: self.no_fill
-                && (is_model(target) || !self.targets.iter().any(|target| is_model(target))),
+            no_fill: self.no_fill && (is_model(target) || !self.targets.iter().any(is_model)),
             ..RunRequest::default()
         };
-        if is_model(target) {
-            return request;
-        }
+        let Some(path) = target.path() else { return request };
         RunRequest {
             overrides: Overrides { engine: Some(self.engine), ..request.overrides },
             writing: Writing {
-                existing_file: self.write_existing && target.is_file(),
-                destroy_data_on: self.destroy_data_on.iter().find(|device| *device == target).cloned(),
+                existing_file: self.write_existing && path.is_file(),
+                destroy_data_on: self.destroy_data_on.iter().find(|device| *device == path).cloned(),
             },
             ..request
         }
@@ -438,7 +439,7 @@ impl VersusRequest {
         (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns);
         // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
-        if self.targets.iter().any(|target| model_name(target).is_none()) {
+        if self.targets.iter().any(|target| target.model().is_none()) {
             let own = rules.write_limit_bytes.unwrap_or(u64::MAX);
             rules.write_limit_bytes = Some(own.min(MOST_WRITTEN_BYTES));
         }
@@ -505,7 +506,7 @@ fn path_of_its_file(run: &Prepared) -> Option<PathBuf> {
     if run.is_modelled() || run.profile().steps.iter().any(own_files) {
         return None;
     }
-    run.target().canonicalize().ok()
+    run.target().path()?.canonicalize().ok()
 }
 
 /// Returns whether two plans can share the test file at a path.

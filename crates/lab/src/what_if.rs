@@ -7,6 +7,7 @@ use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::target_name::TargetName;
 use kurabe_engine::Session;
 
 /// Runs a profile on a model that comes with kurabe, with changed parameters.
@@ -14,7 +15,7 @@ use kurabe_engine::Session;
 /// # Errors
 /// When the model or a parameter does not exist, or the profile cannot run on it.
 pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Result<RunRecord> {
-    let (target, procedure) = (format!("model:{model}").into(), Procedure::Given(Box::new(profile)));
+    let (target, procedure) = (TargetName::Model(model.to_owned()), Procedure::Given(Box::new(profile)));
     let request = RunRequest { target, procedure, sets, ..RunRequest::default() };
     let handle = RunHandle::default();
     let prepared = Prepared::new(request)?;

@@ -4,6 +4,7 @@ use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::TargetKind;
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_identify::{
     Certainty, DeviceIdentity, DeviceProperty, EvidenceFigure, FigureUnit, PropertyAnswer, PropertyFinding,
@@ -14,7 +15,7 @@ use kurabe_lab::{IdentifiedTarget, IdentityPlan};
 /// Renders the answers about a device.
 pub fn identity_doc(identified: &IdentifiedTarget) -> Doc {
     let IdentifiedTarget { target, model, identity } = identified;
-    let name = model.as_ref().map_or_else(|| target.given.clone(), |model| format!("model:{model}"));
+    let name = model.as_ref().map_or_else(|| target.given.clone(), |model| format!("{MODEL_PREFIX}{model}"));
     let mut doc = Doc::new();
     doc.push(Paragraph::new(headline(&shown::line(&name), identity)).role(Role::Strong)).gap();
     for finding in &identity.findings {

@@ -29,14 +29,16 @@ use crate::doc::Field;
 use crate::words::present;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::record::RunHeader;
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, shown, text};
 use kurabe_sim::KINDS_OF_DRIVES;
 
 /// Returns what the model of a run is. A name such as `model:hdd-nas` means a kind of drives, of which the model is only one.
 pub(crate) fn title_line(header: &RunHeader, model: &ModelRecord) -> Text {
     let title = &model.title;
-    let is_kind =
-        KINDS_OF_DRIVES.iter().any(|(kind, _)| header.target_name().strip_prefix("model:") == Some(*kind));
+    let is_kind = KINDS_OF_DRIVES
+        .iter()
+        .any(|(kind, _)| header.target_name().strip_prefix(MODEL_PREFIX) == Some(*kind));
     match is_kind {
         true => text!(
             "model in virtual time: {title}, one drive of this kind",

@@ -25,6 +25,7 @@ use crate::doc::curve::{DrawnCurve, Values};
 use crate::doc::{Block, Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, own_or_named_profile};
 use matrix::{matrix, matrix_legend};
@@ -118,7 +119,8 @@ fn why_part(result: &StudyResult) -> Doc {
     let quoted = |cell: &str| if cell.contains(' ') { format!("\"{cell}\"") } else { cell.to_owned() };
     let cell = run.cell.map(|cell| format!(" {CELL:#} {}", quoted(&cell))).unwrap_or_default();
     let (model, profile) = (&run.model, &run.profile);
-    let commands = [format!("{RUN:#} model:{model}{sets} {PROFILE:#} {profile}"), format!("{WHY:#}{cell}")];
+    let commands =
+        [format!("{RUN:#} {MODEL_PREFIX}{model}{sets} {PROFILE:#} {profile}"), format!("{WHY:#}{cell}")];
     let title = Paragraph::new(text!("where the time goes:", "時間の内訳を見るには:"));
     let commands = commands.map(|command| Paragraph::new(command).indent(2, 6));
     std::iter::once(title).chain(commands).map(|paragraph| paragraph.role(Role::Quiet)).collect()

@@ -274,10 +274,11 @@ mod tests {
 
     #[test]
     fn reads_are_held_against_reads_of_the_same_kind_alone() {
-        let workload = |read_percent: u8, iodepth: u32| Workload {
-            read_percent,
-            iodepth,
-            ..Workload::plain(Pattern::Random, 4096, 1 << 30)
+        let workload = |read_percent: u8, iodepth: u32| {
+            Workload::plain(Pattern::Random, 4096, 1 << 30).with(|access| {
+                access.read_percent = read_percent;
+                access.iodepth = iodepth;
+            })
         };
         let of = |direction, ns: u64, iodepth| {
             let latency =

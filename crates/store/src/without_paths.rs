@@ -8,6 +8,7 @@
 
 use crate::json;
 use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{ErrorKind, Result, text};
 use serde_json::Value;
 
@@ -56,7 +57,7 @@ struct Names(Vec<(String, String)>);
 
 impl Names {
     fn hide(&mut self, path: &str) {
-        let is_device = path == "/dev" || path.starts_with("/dev/") || path.starts_with("model:");
+        let is_device = path == "/dev" || path.starts_with("/dev/") || path.starts_with(MODEL_PREFIX);
         if path.len() < 2 || is_device || self.0.iter().any(|(own, _)| own == path) {
             return;
         }

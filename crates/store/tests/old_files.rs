@@ -113,7 +113,7 @@ fn what_version_1_did_not_know_has_the_meaning_that_it_had() {
     let cell = &run.cells[0];
     assert_eq!((cell.direction, cell.measure), (Some(Direction::Read), Measure::Rate));
     assert_eq!(cell.workload.as_ref().unwrap().thread_share, ThreadShare::Usual);
-    assert_eq!(cell.engine.as_ref().unwrap().name, "threads");
+    assert_eq!(cell.engine.as_ref().unwrap().name.word(), "threads");
     assert!(cell.imported.is_none() && cell.repetitions[0].samples.is_empty());
     assert_eq!(cell.repetitions[0].traffic, None);
 }

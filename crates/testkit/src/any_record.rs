@@ -7,9 +7,9 @@
 mod tape;
 
 use kurabe_core::imported::{ImportedCell, Origin};
-use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::record::{Instrument, LatencyRecord, RECORD_SCHEMA, RunRecord, RunStatus, TargetRecord};
-use kurabe_core::workload::BlockSize;
+use kurabe_core::workload::{BlockSize, Workload};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -109,6 +109,34 @@ impl Tape {
                 json!(sizes)
             }
             (_, "latency" | "late") => json!(self.latency()),
+            _ => return None,
+        })
+    }
+
+    /// Returns a struct that contains an access pattern. Serde doesn't ask for its fields one by one.
+    fn with_access_pattern(&mut self, structure: &str) -> Option<Value> {
+        Some(match structure {
+            "Workload" => json!(Workload {
+                access: self.any(),
+                span_bytes: self.any(),
+                data: self.any(),
+                moving_start: self.any(),
+                seed: self.any(),
+            }),
+            "IoStep" => json!(IoStep {
+                id: match self.special("IoStep", "id") {
+                    Some(id) => id.as_str().map(str::to_owned),
+                    None => self.any(),
+                },
+                label: self.any(),
+                directions: self.any(),
+                access: self.any(),
+                span_bytes: self.any(),
+                span_percent: self.any(),
+                beside: self.any(),
+                warm_up_passes: self.any(),
+                data: self.any(),
+            }),
             _ => return None,
         })
     }

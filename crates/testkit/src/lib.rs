@@ -31,10 +31,10 @@ use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 /// Returns a workload of random reads of 4 KiB, one at a time, once over 4 MiB.
 pub fn workload() -> Workload {
     Workload {
-        end: End { passes: Some(1), ..End::default() },
         data: Data::Random,
         seed: 7,
         ..Workload::plain(Pattern::Random, 4096, 4 << 20)
+            .with(|access| access.end = End { passes: Some(1), ..End::default() })
     }
 }
 

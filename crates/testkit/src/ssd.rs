@@ -20,10 +20,10 @@ pub fn headline() -> Text {
 }
 
 fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction]) -> Step {
-    Step::Io(Box::new(IoStep {
-        read_percent: 70,
-        ..IoStep::plain(pattern, size_bytes, iodepth, directions.to_vec())
-    }))
+    Step::Io(Box::new(
+        IoStep::plain(pattern, size_bytes, iodepth, directions.to_vec())
+            .with(|access| access.read_percent = 70),
+    ))
 }
 
 pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {

@@ -10,7 +10,6 @@ use crate::shared::{Site, locked};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::watch;
@@ -25,10 +24,9 @@ pub(crate) enum Wish {
 
 impl Wish {
     fn is_modelled(&self) -> bool {
-        let is_model = |target: &PathBuf| target.to_string_lossy().starts_with("model:");
         match self {
-            Self::Run(request) => is_model(&request.target),
-            Self::Turns(request) => request.targets.iter().all(is_model),
+            Self::Run(request) => request.target.model().is_some(),
+            Self::Turns(request) => request.targets.iter().all(|target| target.model().is_some()),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Serves a model in memory at a socket in a page's folder, and registers it where the page looks.
 pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
     let request = ServedRequest {
-        target: format!("model:{model}").into(),
+        target: format!("model:{model}").as_str().into(),
         sets: Vec::new(),
         without: Vec::new(),
         exports: 1,

@@ -87,7 +87,7 @@ impl FioArgs {
                 .map(|on| on.0.clone())
                 .or_else(|| target_of_job(&job))
                 .unwrap_or_else(|| PathBuf::from("."));
-            let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
+            let mut request = RunRequest { target: target.into(), ..self.planned.request()? }.with_job(job);
             request.overrides.runs = self.runs;
             Ok(FioRun { request, logs })
         };

@@ -7,7 +7,7 @@ use crate::lang::below;
 use clap::{Args, ValueHint};
 use kurabe_compare::{FitGround, Use, WriteCaches, fit_profile};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_lab::{Procedure, RunRequest, largest_count, model_name, model_record};
+use kurabe_lab::{Procedure, RunRequest, largest_count, model_record};
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("fit"))]
@@ -60,7 +60,7 @@ impl FitArgs {
         let planned = self.planned.request()?;
         let profile = fit_profile(purpose, self.count(), self.ground(&planned)?);
         Ok(RunRequest {
-            target: self.target.0.clone(),
+            target: self.target.name(),
             procedure: Procedure::Given(Box::new(profile)),
             ..planned
         })
@@ -68,7 +68,7 @@ impl FitArgs {
 
     /// Returns the target's caches, if it is a model, and the size of the test.
     fn ground(&self, planned: &RunRequest) -> Result<FitGround> {
-        let model = match model_name(&self.target) {
+        let model = match self.target.name().model() {
             Some(name) => Some(WriteCaches::of(&model_record(name, &planned.sets, &planned.without)?)),
             None => None,
         };
@@ -81,7 +81,8 @@ impl FitArgs {
     /// As [`Self::request`].
     pub fn largest_count(&self, purpose: &Use) -> Result<Option<u32>> {
         let planned = self.planned.request()?;
-        let name = model_name(&self.target).filter(|_| purpose.counts() && self.count.is_none());
+        let target = self.target.name();
+        let name = target.model().filter(|_| purpose.counts() && self.count.is_none());
         let Some(name) = name.filter(|_| planned.without.is_empty()) else { return Ok(None) };
         largest_count(name, &planned.sets, purpose, self.ground(&planned)?).map(Some)
     }

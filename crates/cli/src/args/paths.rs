@@ -1,6 +1,7 @@
 //! Path arguments by role, so that a path is never used for another purpose than the one it was
 //! given for. Outputs are [`kurabe_core::output_path::OutputPath`].
 
+use kurabe_core::target_name::TargetName;
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,14 @@ macro_rules! roles {
             }
         })+
 
-        #[cfg(test)]
+        impl TargetPath {
+    /// Returns the target that it names.
+    pub fn name(&self) -> TargetName {
+        self.0.as_path().into()
+    }
+}
+
+#[cfg(test)]
         pub(super) fn roles() -> Vec<std::any::TypeId> {
             vec![$(std::any::TypeId::of::<$name>()),+]
         }

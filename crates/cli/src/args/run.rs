@@ -138,7 +138,7 @@ impl RunArgs {
             (None, None) => Procedure::Usual,
         };
         let request = RunRequest {
-            target: self.target.0.clone(),
+            target: self.target.name(),
             procedure,
             overrides,
             verify: self.verify.is_some(),
@@ -154,7 +154,7 @@ impl RunArgs {
         let Some(job) = job else { return Ok(request) };
         let target = self.behind_job.as_ref().map(|target| target.0.clone()).or_else(|| target_of_job(&job));
         let target = target.unwrap_or_else(|| PathBuf::from("."));
-        Ok(RunRequest { target, ..request }.with_job(job))
+        Ok(RunRequest { target: target.into(), ..request }.with_job(job))
     }
 
     /// Returns the fio job file that was given instead of a target, if any.

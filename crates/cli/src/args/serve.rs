@@ -110,7 +110,7 @@ impl ServedArgs {
     pub fn request(&self) -> Result<ServedRequest> {
         let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn;
         Ok(ServedRequest {
-            target: self.model.target.0.clone(),
+            target: self.model.target.name(),
             sets: self.model.sets()?,
             without: self.without.clone(),
             exports: self.exports,

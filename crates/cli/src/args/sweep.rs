@@ -80,7 +80,7 @@ impl SweepArgs {
             seed: self.seed,
         };
         Ok(RunRequest {
-            target: self.target.0.clone(),
+            target: self.target.name(),
             procedure: Procedure::Sweep(plan),
             overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
             ..self.planned.request()?

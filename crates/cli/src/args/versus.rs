@@ -84,7 +84,7 @@ impl VersusArgs {
             common.push(("buffered", "true".to_owned()));
         }
         Ok(VersusRequest {
-            targets: self.targets.iter().map(|target| target.0.clone()).collect(),
+            targets: self.targets.iter().map(TargetPath::name).collect(),
             variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
             time_ns: self.time,

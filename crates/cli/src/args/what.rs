@@ -60,7 +60,7 @@ impl WhatArgs {
     /// When a change of a model is malformed.
     pub fn request(&self) -> Result<IdentityRequest> {
         let run = RunRequest {
-            target: self.target.0.clone(),
+            target: self.target.name(),
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
             without: self.without.clone(),
             writing: self.writing.writing(),

@@ -1,25 +1,32 @@
-//! The options of a workload. Each row has a name, a value type, a help text, and whether the
-//! option has any effect on a model.
+//! The options of a workload. Each row has a name, a value type, a help text, and what it changes.
 //!
-//! A row of the table determines the field of [`Overrides`], the flag with fio's names as aliases,
-//! the key in an `io` step of a profile (if the step reads it from here), and whether
-//! configurations of one target may differ in it. [`Overrides::change_step`] applies workload
-//! options to a step. The lab applies the others to the profile, the device and the files. fio job
-//! files have their own table in `interop`.
+//! A row of the table determines the field of [`Overrides`], the flag with fio's names as aliases, the key in an `io`
+//! step of a profile, what the option sets in a step, how a step with it is described, its spelling in fio's job
+//! files (if it is the same value there), what it needs to have an effect, whether it has one on a model, and whether
+//! configurations of one target may differ in it. The lab applies the options of other parts to the profile, the
+//! device and the files. `interop` keeps fio's options that have another structure.
 //!
-//! # To add an option
+//! # To add an option of a workload
 //!
-//! - Add its row to the table. Profiles, flags, `--vary`, the page and fio jobs read it from there.
-//! - Apply it in [`Overrides::change_step`], and obey it in `engine`.
-//! - Test the operations that it changes. Describe it in docs/profiles.md.
+//! - Add its field to [`AccessPattern`](crate::workload::AccessPattern), and its row here.
+//! - Obey it in `engine`, and test the operations that it changes.
+//! - Describe it in docs/profiles.md.
 
-use crate::data_file::{DataTable, Value};
+mod values;
+
+use crate::data_file::DataTable;
 use crate::issue::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
-use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
-use crate::words::{Keyword, all_words};
-use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
-use crate::{error::Result, profile::IoStep, text, text::Text};
+use crate::quantity::format_bytes;
+use crate::words::all_words;
+use crate::workload::{
+    AccessPattern, AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow,
+    LatencyTarget, OpenLoop, Pattern, Processors, Thinking, ThreadShare, Trims,
+};
+use crate::{error::Result, number, profile::IoStep, text, text::Text};
 use serde::{Deserialize, Serialize};
+use values::OptionValue;
+pub(super) use values::block_sizes;
+pub use values::{OptionInput, parse_block_size};
 
 /// Maximum number of operations in flight per thread.
 pub const MOST_IODEPTH: u32 = 4096;
@@ -38,6 +45,8 @@ pub enum OptionKind {
     Bytes,
     /// A block size.
     Block,
+    /// Block sizes with their weights.
+    Sizes,
     /// A duration above zero.
     Time,
     /// A duration, which may be zero.
@@ -48,6 +57,8 @@ pub enum OptionKind {
     Number,
     /// A number above zero.
     Rate,
+    /// A percentage above 0, at most 100.
+    Percentile,
     /// No value. Naming the option turns it on, and no value turns it off.
     Switch,
     /// On or off.
@@ -58,6 +69,29 @@ pub enum OptionKind {
     Data,
     /// An order of offsets.
     Order,
+    /// Zones of the span.
+    Zones,
+    /// Processor numbers.
+    Processors,
+}
+
+/// How fio's job files spell the value of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioForm {
+    /// The same fact has another structure there, or none: `interop` translates it.
+    Other,
+    /// A whole number.
+    Number,
+    /// A number with a fraction.
+    Real,
+    /// 0 or 1.
+    Flag,
+    /// A time, in seconds if it has no unit.
+    Seconds,
+    /// A time, in microseconds if it has no unit.
+    Micros,
+    /// A keyword.
+    Word,
 }
 
 /// The part of a run that an option applies to.
@@ -73,8 +107,11 @@ pub enum OptionPart {
     OtherSteps,
 }
 
+/// What an option needs to have an effect: a condition, and how a profile fulfils it.
+pub type OptionNeed = (fn(&IoStep) -> bool, &'static str);
+
 /// The description of one option.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct WorkloadOption {
     /// The option's name.
     pub name: &'static str,
@@ -90,12 +127,24 @@ pub struct WorkloadOption {
     pub usual: Option<&'static str>,
     /// fio's names for it, which become aliases of the flag.
     pub fio: &'static [&'static str],
+    /// How fio's job files spell its value, under its first fio name.
+    pub fio_form: FioForm,
     /// Its key in an `io` step of a profile.
     pub key: Option<&'static str>,
+    /// The option without which it has no effect.
+    pub requires: Option<&'static str>,
+    /// What it needs to have an effect.
+    pub needs: Option<OptionNeed>,
     /// Whether it has no effect on a model, which has neither a kernel nor a page cache.
     pub idle_on_models: bool,
     /// Whether configurations of one target may differ in it.
     pub may_differ: bool,
+    /// Applies its value to a step.
+    apply: fn(&Overrides, &mut IoStep),
+    /// Returns its value in an access pattern, unless that is the default.
+    value: fn(&AccessPattern) -> Option<OptionInput<'static>>,
+    /// Describes a step that has it.
+    says: fn(&IoStep) -> Option<Text>,
 }
 
 /// An option with default properties, the base of all rows.
@@ -107,9 +156,15 @@ const PLAIN: WorkloadOption = WorkloadOption {
     value_name: "",
     usual: None,
     fio: &[],
+    fio_form: FioForm::Other,
     key: None,
+    requires: None,
+    needs: None,
     idle_on_models: false,
     may_differ: true,
+    apply: |_, _| {},
+    value: |_| None,
+    says: |_| None,
 };
 
 impl WorkloadOption {
@@ -117,12 +172,26 @@ impl WorkloadOption {
     pub fn is_switch(&self) -> bool {
         matches!(self.kind, Switch | Flag)
     }
+
+    /// Returns its value in an access pattern, if a file of fio has it in the same form and it is not the default.
+    pub fn value_of(&self, access: &AccessPattern) -> Option<OptionInput<'static>> {
+        (self.value)(access)
+    }
+
+    /// Describes a step that has this option. `None` if the step doesn't have it, or another option describes it.
+    pub fn describe(&self, step: &IoStep) -> Option<Text> {
+        (self.says)(step)
+    }
 }
 
 /// Creates the table of options, and a struct with one field for each value.
+///
+/// After the help of an option of a workload follow: how its value is applied to a step (with the other values), how
+/// a step with it is described, and how its value is read from an access pattern.
 macro_rules! options {
     ($($name:literal $field:ident: $type:ty, $part:ident, $kind:expr, $value_name:literal
-        $(, $column:ident: $value:expr)*; ($en:literal, $ja:literal);)+) => {
+        $(, $column:ident: $value:expr)*; ($en:literal, $ja:literal);
+        $(apply $apply:expr;)? $(says $says:expr;)? $(value $of:expr;)?)+) => {
         /// All options, with those of a workload first.
         pub const OPTIONS: &[WorkloadOption] = &[$(WorkloadOption {
             name: $name,
@@ -131,6 +200,17 @@ macro_rules! options {
             kind: $kind,
             value_name: $value_name,
             $($column: $value,)*
+            $(apply: |overrides, step| {
+                let apply: fn(&mut IoStep, $type, &Overrides) = $apply;
+                if let Some(value) = overrides.$field.clone() {
+                    apply(step, value, overrides);
+                }
+            },)?
+            $(says: $says,)?
+            $(value: |access| {
+                let value: fn(&AccessPattern) -> Option<$type> = $of;
+                value(access).and_then(OptionValue::input)
+            },)?
             ..PLAIN
         },)+];
 
@@ -143,17 +223,17 @@ macro_rules! options {
         }
 
         impl Overrides {
-            /// Parses `words` and sets the option to that value. The default value clears the
-            /// option.
+            /// Sets an option to a value. The default value clears the option.
             ///
             /// # Errors
             /// Fails if the value is invalid or no such option exists.
-            pub fn set(&mut self, name: &str, words: &str) -> Result<(), Text> {
+            pub fn set<'a>(&mut self, name: &str, input: impl Into<OptionInput<'a>>) -> Result<(), Text> {
                 let unknown = || text!("the option `{name}` does not exist", "`{name}` というオプションはありません");
                 let option = option(name).ok_or_else(unknown)?;
-                let is_given = option.usual != Some(words);
+                let input = input.into();
+                let is_given = option.usual.map(OptionInput::Words).as_ref() != Some(&input);
                 match name {
-                    $($name => self.$field = <$type>::read(option.kind, words)?.filter(|_| is_given),)+
+                    $($name => self.$field = <$type>::read(option.kind, input)?.filter(|_| is_given),)+
                     _ => {}
                 }
                 Ok(())
@@ -168,42 +248,305 @@ macro_rules! options {
     };
 }
 
-use OptionKind::{Block, Bytes, Choice, Count, Flag, Number, Order, Pause, Rate, Switch, Time};
+use OptionKind::{
+    Block, Bytes, Choice, Count, Flag, Number, Order, Pause, Percentile, Rate, Sizes, Switch, Time, Zones,
+};
+
+fn mixes(step: &IoStep) -> bool {
+    step.directions.contains(&Direction::Mix)
+}
+
+const A_MIX: OptionNeed = (mixes, "`directions = [\"mix\"]`");
+const RANDOM: OptionNeed = (|step| !step.pattern.is_sequential(), "`pattern = \"random\"`");
+const THINKS: OptionNeed = (|step| step.thinking.is_some(), "`think_time`");
+const SHARES: OptionNeed = (|step| step.flow.is_some(), "`flow`");
+const SEEKS: OptionNeed = (|step| step.latency_target.is_some(), "`latency_target`");
+
+/// Describes a time, unless it is 0.
+fn time_if(ns: u64) -> Option<Text> {
+    (ns > 0).then(|| number::planned_time(ns))
+}
 
 options! {
     "rw" rw: (Direction, Pattern), Workload, Choice(all_words::<(Direction, Pattern)>), "PATTERN", fio: &["rw"];
         ("Reads or writes, in ascending or random order", "読み書きと順序");
+        apply |step, (direction, pattern), _| {
+            (step.directions, step.pattern) = (vec![direction], pattern);
+            if direction == Direction::Mix {
+                step.read_percent = 50;
+            }
+        };
     "bs" block_bytes: u32, Workload, Block, "SIZE", fio: &["bs"];
         ("Block size [default: 4k]", "ブロックサイズ [既定: 4k]");
+        apply |step, size_bytes, _| step.block_sizes = vec![BlockSize { size_bytes, weight: 1 }];
     "iodepth" iodepth: u32, Workload, Count(1, MOST_IODEPTH), "N", fio: &["iodepth"], key: Some("iodepth");
         ("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]");
+        apply |step, iodepth, _| step.iodepth = iodepth;
     "threads" threads: u32, Workload, Count(1, MOST_THREADS), "N", fio: &["numjobs"], key: Some("threads");
         ("Threads [default: 1]", "スレッド数 [既定: 1]");
-    "rwmixread" read_percent: u32, Workload, Count(0, 100), "PERCENT", fio: &["rwmixread"], key: Some("read_percent");
+        apply |step, threads, _| step.threads = threads;
+    "rwmixread" read_percent: u32, Workload, Count(0, 100), "PERCENT", fio: &["rwmixread"], key: Some("read_percent"),
+        needs: Some(A_MIX);
         ("Percentage of reads for rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]");
+        apply |step, percent, _| {
+            if mixes(step) {
+                step.read_percent = percent as u8;
+            }
+        };
+        says |step| {
+            let percent = step.read_percent;
+            (mixes(step) && step.rewrite_every_reads.is_none())
+                .then(|| text!("mix: {percent} % reads", "混合: 読み出し {percent} %"))
+        };
+    "rewrite-every" rewrite_every_reads: u32, Workload, Count(1, u32::MAX), "N", key: Some("rewrite_every_reads"),
+        needs: Some(A_MIX);
+        ("Mix of reads only; after every N of them, write back the block just read",
+         "混合の書き込みを、N 回読むごとに同じブロックへの書き戻しだけにする");
+        apply |step, every, _| step.rewrite_every_reads = Some(every);
+        says |step| step.rewrite_every_reads.map(|every| text!(
+            "after every {every} reads the block is written back",
+            "読み出し {every} 回ごとに同じ場所へ書き戻し"
+        ));
     "order" order: Pattern, Workload, Order, "ORDER";
         ("Order of offsets: interleaved, permutation, zipf or zipf:EXPONENT",
          "オフセットの順序: interleaved、permutation、zipf、zipf:指数");
+        apply |step, pattern, _| step.pattern = pattern;
     "offset" offset_bytes: u64, Workload, Bytes, "SIZE", fio: &["offset"];
         ("First byte of the span", "範囲の先頭");
+        apply |step, offset_bytes, _| step.offset_bytes = offset_bytes;
     "bytes" end_bytes: u64, Workload, Bytes, "SIZE", key: Some("bytes");
         ("End a repetition after this many bytes", "このバイト数で 1 回を終える");
+        apply |step, bytes, _| step.end = End { bytes: Some(bytes), ..End::default() };
     "passes" passes: u32, Workload, Count(1, u32::MAX), "N", fio: &["loops"], key: Some("passes");
         ("End a repetition after this many passes over the span", "範囲をこの回数まわったら 1 回を終える");
-    "warm-up" warm_up_ns: u64, Workload, Pause, "TIME", fio: &["ramp_time"], key: Some("warm_up");
-        ("Time before recording starts", "記録を始める前のウォームアップ時間");
+        apply |step, passes, others| {
+            step.end = End { bytes: others.end_bytes, passes: Some(passes), ..End::default() };
+        };
+    "trims" trims: Trims, Workload, Choice(all_words::<Trims>), "WHICH", key: Some("trims"),
+        needs: Some((|step| step.directions == [Direction::Write], "`directions = [\"write\"]`"));
+        ("Discard blocks instead of writing them (only), or before each write (before_writes)",
+         "書き込む代わりにブロックを破棄(only)、または書き込む前に破棄(before_writes)");
+        apply |step, trims, _| step.trims = Some(trims);
+        says |step| step.trims.map(|trims| match trims {
+            Trims::Only => text!(
+                "each block is discarded, after the span was written",
+                "範囲に書き込んでから、各ブロックを破棄(TRIM)"
+            ),
+            Trims::BeforeWrites => text!(
+                "each block is discarded before it is written",
+                "各ブロックを破棄(TRIM)してから書き込み"
+            ),
+        });
     "rate" rate_iops: f64, Workload, Rate, "IOPS", fio: &["rate_iops"], key: Some("rate_iops");
         ("Open loop: operations per second; latency counts from the due time of each operation",
          "オープンループ: 毎秒の I/O 数(レイテンシは予定時刻から数える)");
-    "poisson" poisson: bool, Workload, Switch, "";
+        apply |step, rate_iops, _| step.open_loop = Some(OpenLoop { rate_iops, arrival: Arrival::Even });
+        says |step| step.open_loop.map(|open| {
+            let rate = number::iops(open.rate_iops);
+            let (en, ja) = match open.arrival {
+                Arrival::Even => ("even", "等間隔"),
+                Arrival::Poisson => ("Poisson", "ポアソン"),
+            };
+            text!("{rate} offered, {en} arrivals", "{rate} で投入、到着は{ja}")
+        });
+    "poisson" poisson: bool, Workload, Switch, "", requires: Some("rate");
         ("Make the arrivals of the open loop a Poisson process", "オープンループの到着をポアソン過程にする");
+        apply |step, _, _| {
+            if let Some(open_loop) = &mut step.open_loop {
+                open_loop.arrival = Arrival::Poisson;
+            }
+        };
+    "warm-up" warm_up_ns: u64, Workload, Pause, "TIME", fio: &["ramp_time"], key: Some("warm_up"),
+        fio_form: FioForm::Seconds;
+        ("Time before recording starts", "記録を始める前のウォームアップ時間");
+        apply |step, warm_up_ns, _| step.warm_up_ns = warm_up_ns;
+        says |step| time_if(step.warm_up_ns).map(|time| text!("{time} of warm-up", "ウォームアップ {time}"; time));
+        value |access| Some(access.warm_up_ns).filter(|ns| *ns > 0);
+    "start-delay" start_delay_ns: u64, Workload, Time, "TIME", fio: &["startdelay"], key: Some("start_delay"),
+        fio_form: FioForm::Seconds;
+        ("Delay before it starts", "始めるまでの待ち時間");
+        apply |step, start_delay_ns, _| step.start_delay_ns = start_delay_ns;
+        says |step| time_if(step.start_delay_ns)
+            .map(|time| text!("begins {time} after the start", "開始から {time} 後に始める"; time));
+        value |access| Some(access.start_delay_ns).filter(|ns| *ns > 0);
+    "think-time" think_time_ns: u64, Workload, Time, "TIME", fio: &["thinktime"], key: Some("think_time"),
+        fio_form: FioForm::Micros;
+        ("Pause of a thread after each operation", "操作ごとに各スレッドが休む時間");
+        apply |step, time_ns, _| step.thinking = Some(Thinking { time_ns, every_operations: 1 });
+        says |step| step.thinking.map(|Thinking { time_ns, every_operations }| {
+            let pause = number::latency_ns(time_ns);
+            match every_operations {
+                1 => text!("pauses {pause} after each operation", "1 操作ごとに {pause} 休む"),
+                _ => text!(
+                    "pauses {pause} after {every_operations} operations",
+                    "{every_operations} 操作ごとに {pause} 休む"
+                ),
+            }
+        });
+        value |access| access.thinking.map(|thinking| thinking.time_ns);
+    "think-operations" think_operations: u32, Workload, Count(1, u32::MAX), "N", fio: &["thinktime_blocks"],
+        key: Some("think_operations"), requires: Some("think-time"), needs: Some(THINKS), fio_form: FioForm::Number;
+        ("Operations between two pauses [default: 1]", "休みと休みの間の操作数 [既定: 1]");
+        apply |step, every_operations, _| {
+            if let Some(thinking) = &mut step.thinking {
+                thinking.every_operations = every_operations;
+            }
+        };
+        value |access| access.thinking.map(|thinking| thinking.every_operations);
+    "processors" processors: Vec<u32>, Workload, OptionKind::Processors, "LIST", fio: &["cpus_allowed"],
+        key: Some("processors"), idle_on_models: true, may_differ: false;
+        ("Processors on which the threads may run, such as 0,4-7", "スレッドを動かす CPU(例: 0,4-7)");
+        apply |step, numbers, _| step.processors = Some(Processors { numbers, one_each: false });
+        says |step| step.processors.as_ref().map(|Processors { numbers, one_each }| match one_each {
+            true => text!("each thread on one of the processors {numbers:?}", "CPU {numbers:?} の 1 つずつで"),
+            false => text!("on processors {numbers:?}", "CPU {numbers:?} で"),
+        });
+    "processor-each" processor_each: bool, Workload, Switch, "", key: Some("processor_each"),
+        requires: Some("processors"), needs: Some((|step| step.processors.is_some(), "`processors`")),
+        idle_on_models: true;
+        ("Pin each thread to one of the processors", "スレッドごとに 1 つの CPU に固定する");
+        apply |step, one_each, _| {
+            if let Some(processors) = &mut step.processors {
+                processors.one_each = one_each;
+            }
+        };
+    "write-bs" write_block_sizes: Vec<BlockSize>, Workload, Sizes, "SIZES", key: Some("write_block_size"),
+        needs: Some(A_MIX), may_differ: false;
+        ("Block sizes of the writes in a mix, such as 8k or 4k/90:64k/10",
+         "混合での書き込みのブロックサイズ(例: 8k、4k/90:64k/10)");
+        apply |step, sizes, _| step.write_block_sizes = sizes;
+        says |step| (!step.write_block_sizes.is_empty()).then(|| {
+            let sizes = step.write_block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes)));
+            let sizes = sizes.collect::<Vec<_>>().join("/");
+            text!("writes of {sizes}", "書き込みは {sizes}")
+        });
+    "zones" zones: Vec<AccessZone>, Workload, Zones, "ZONES", key: Some("zones"), may_differ: false,
+        needs: Some((|step| matches!(step.pattern, Pattern::Random), "`pattern = \"random\"`"));
+        ("Zones of the span, each with its percentage of the operations and of the span: 60/10:40/90",
+         "範囲を領域に分け、それぞれの操作の割合と範囲の割合(%)を指定する: 60/10:40/90");
+        apply |step, zones, _| step.zones = zones;
+        says |step| (!step.zones.is_empty()).then(|| {
+            let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
+            let zones = step.zones.iter().map(zone).collect::<Vec<_>>().join(":");
+            text!("zones {zones} (% of operations / % of the span)", "領域 {zones}(操作の % / 範囲の %)")
+        });
+    "blocks-in-order" blocks_in_order: u32, Workload, Count(2, u32::MAX), "N", key: Some("blocks_in_order"),
+        needs: Some(RANDOM);
+        ("Blocks in ascending order from each random offset", "ランダムな位置ごとに続けて処理するブロック数");
+        apply |step, blocks, _| step.in_order = Some(BlocksInOrder::Blocks(blocks));
+        says |step| step.in_order.map(|in_order| match in_order {
+            BlocksInOrder::Blocks(blocks) => {
+                text!("{blocks} blocks in order from each place", "位置ごとに {blocks} ブロックを順に")
+            }
+            BlocksInOrder::Percent(percent) => {
+                text!("{percent} % follow the block before", "{percent} % は前のブロックの続き")
+            }
+        });
+    "in-order-percent" in_order_percent: u32, Workload, Count(1, 99), "PERCENT", key: Some("in_order_percent"),
+        needs: Some(RANDOM);
+        ("Percentage of operations that follow the block before", "前のブロックの続きを処理する操作の割合");
+        apply |step, percent, _| step.in_order = Some(BlocksInOrder::Percent(percent as u8));
+    "flow" flow: u32, Workload, Count(1, 1000), "WEIGHT", key: Some("flow"), may_differ: false;
+        ("Share of the operations that concurrent steps of a profile issue together",
+         "同時に動くステップの操作のうち、このステップの割合");
+        apply |step, weight, _| step.flow = Some(Flow { weight, group: 0 });
+        says |step| step.flow.map(|Flow { weight, .. }| {
+            text!("share {weight} of the operations at once", "同時に行う操作のうち {weight} の割合")
+        });
+    "flow-group" flow_group: u32, Workload, Count(0, u32::MAX), "N", key: Some("flow_group"), requires: Some("flow"),
+        needs: Some(SHARES), may_differ: false;
+        ("Group of the steps that share operations [default: 0]", "操作を分け合うステップのグループ [既定: 0]");
+        apply |step, group, _| {
+            if let Some(flow) = &mut step.flow {
+                flow.group = group;
+            }
+        };
+    "latency-target" latency_target_ns: u64, Workload, Time, "TIME", fio: &["latency_target"],
+        key: Some("latency_target"), needs: Some((|step| !step.beside, "a step of its own")),
+        fio_form: FioForm::Micros;
+        ("Find the greatest queue depth, up to --iodepth, whose latency stays within this",
+         "レイテンシがこの時間に収まる最大の深さを探す(--iodepth まで)");
+        apply |step, latency_ns, _| step.latency_target = Some(LatencyTarget {
+            latency_ns,
+            percentile: LatencyTarget::PERCENTILE,
+            window_ns: LatencyTarget::WINDOW_NS,
+        });
+        says |step| step.latency_target.map(|target| {
+            let (latency, percentile) = (number::latency_ns(target.latency_ns), target.percentile);
+            text!(
+                "the greatest depth up to that within {latency} for {percentile} %",
+                "その深さまでで {percentile} % が {latency} に収まる最大の深さ"
+            )
+        });
+        value |access| access.latency_target.map(|target| target.latency_ns);
+    "latency-percentile" latency_percentile: f64, Workload, Percentile, "PERCENT", fio: &["latency_percentile"],
+        key: Some("latency_percentile"), requires: Some("latency-target"), needs: Some(SEEKS), fio_form: FioForm::Real;
+        ("Percentage of operations that must stay within the latency target [default: 100]",
+         "目標のレイテンシに収まるべき操作の割合 [既定: 100]");
+        apply |step, percentile, _| {
+            if let Some(target) = &mut step.latency_target {
+                target.percentile = percentile;
+            }
+        };
+        value |access| access.latency_target.map(|target| target.percentile);
+    "latency-window" latency_window_ns: u64, Workload, Time, "TIME", fio: &["latency_window"],
+        key: Some("latency_window"), requires: Some("latency-target"), needs: Some(SEEKS), fio_form: FioForm::Micros;
+        ("How long each depth is tried for the latency target [default: 1s]",
+         "目標のレイテンシを探すとき、1 つの深さを試す時間 [既定: 1s]");
+        apply |step, window_ns, _| {
+            if let Some(target) = &mut step.latency_target {
+                target.window_ns = window_ns;
+            }
+        };
+        value |access| access.latency_target.map(|target| target.window_ns);
+    "ends-all" ends_all: bool, Workload, Switch, "", key: Some("ends_all"), fio: &["exitall"],
+        fio_form: FioForm::Flag;
+        ("End all concurrent steps of a profile when this one ends", "これが終わったら、同時に動くステップもすべて終える");
+        apply |step, ends_all, _| step.ends_all = ends_all;
+        says |step| step.ends_all.then(|| text!("all end with it", "これが終わればすべて終わる"));
+        value |access| Some(access.ends_all).filter(|ends_all| *ends_all);
+    "align" alignment_bytes: u32, Workload, Block, "SIZE", fio: &["blockalign"], key: Some("alignment");
+        ("Alignment of offsets [default: the smallest block size]", "オフセットの位置合わせ [既定: 最小のブロックサイズ]");
+        apply |step, bytes, _| step.alignment_bytes = Some(bytes);
+        says |step| step.alignment_bytes.map(|bytes| {
+            let unit = format_bytes(u64::from(bytes));
+            text!("places are multiples of {unit}", "位置は {unit} の倍数")
+        });
+    "thread-share" thread_share: ThreadShare, Workload, Choice(all_words::<ThreadShare>), "PART",
+        key: Some("thread_share"), usual: Some("usual");
+        ("Part of the span for each thread: an equal part, or the whole", "スレッドごとの範囲: 等分した一部、または全体");
+        apply |step, share, _| step.thread_share = share;
+        says |step| match step.thread_share {
+            ThreadShare::Usual => None,
+            ThreadShare::Parts => Some(text!("a part for each thread", "スレッドごとに別の範囲")),
+            ThreadShare::Whole => Some(text!("all of it by each thread", "各スレッドが全範囲")),
+        };
+    "o-sync" o_sync: bool, Workload, Switch, "", key: Some("o_sync");
+        ("Open with O_SYNC", "O_SYNC で開く");
+        apply |step, o_sync, _| step.sync.o_sync = o_sync;
+        says |step| step.sync.o_sync.then(|| Text::same(if step.sync.data_only { "O_DSYNC" } else { "O_SYNC" }));
     "fsync" sync_every_writes: u32, Workload, Count(1, u32::MAX), "N", fio: &["fsync"], key: Some("sync_every_writes");
         ("fsync after every N writes", "N 回の書き込みごとに fsync");
+        apply |step, every, _| step.sync.every_writes = Some(every);
+        says |step| {
+            let flush = if step.sync.data_only { "fdatasync" } else { "fsync" };
+            step.sync.every_writes.map(|every| match every {
+                1 => text!("{flush} after every write", "書き込みごとに {flush}"),
+                _ => text!("{flush} every {every} writes", "書き込み {every} 回ごとに {flush}"),
+            })
+        };
+    "data-only" data_only: bool, Workload, Switch, "", key: Some("data_only");
+        ("fdatasync and O_DSYNC instead of fsync and O_SYNC", "fsync と O_SYNC の代わりに fdatasync と O_DSYNC を使う");
+        apply |step, data_only, _| step.sync.data_only = data_only;
     "end-fsync" end_sync: EndSync, Workload, Choice(all_words::<EndSync>), "WHEN", key: Some("sync_at_end");
         ("fsync at the end of a repetition, inside or outside the measured time [default: none]",
          "1 回の終わりに fsync(時間に含める、含めない)[既定: none]");
-    "o-sync" o_sync: bool, Workload, Switch, "", key: Some("o_sync");
-        ("Open with O_SYNC", "O_SYNC で開く");
+        apply |step, at_end, _| step.sync.at_end = at_end;
+        says |step| match step.sync.at_end {
+            EndSync::None => None,
+            EndSync::Timed => Some(text!("fsync at the end, timed", "最後に fsync (計時に含む)")),
+            EndSync::Untimed => Some(text!("fsync at the end, not timed", "最後に fsync (計時に含まない)")),
+        };
     "size" size_bytes: u64, Rules, Bytes, "SIZE", fio: &["size"];
         ("Size of the test file, or number of bytes of the target to use", "テストファイルの大きさ、または対象のうち使う範囲");
     "runs" runs: u32, Rules, Count(1, 1_000_000), "N", may_differ: false;
@@ -246,138 +589,14 @@ pub fn option(name: &str) -> Option<&'static WorkloadOption> {
     OPTIONS.iter().find(|option| option.name == name)
 }
 
-/// A type that can be parsed as the value of an option.
-trait OptionValue: Sized {
-    /// Parses a value. Returns `None` if the value means no change.
-    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text>;
-}
-
-impl<T: Keyword> OptionValue for T {
-    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        let unknown = || {
-            let all = all_words::<T>().join(", ");
-            text!("`{words}` is not one of {all}", "`{words}` は使えません(使えるもの: {all})")
-        };
-        T::of_word(words).map(Some).ok_or_else(unknown)
-    }
-}
-
-impl OptionKind {
-    /// Parses an integer value, in bytes for a size and in ns for a duration.
-    ///
-    /// # Errors
-    /// Fails if the text is not a number or is out of range for this kind.
-    pub fn number(self, words: &str) -> Result<u64, Text> {
-        let within = |least: u64, most: u64| {
-            let number = words.parse().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| {
-                text!(
-                    "`{words}` is not a number from {least} to {most}",
-                    "`{words}` は {least} から {most} までの数ではありません"
-                )
-            })
-        };
-        let above_zero = |number: u64, ja: &str| match number {
-            0 => Err(text!("it must be above zero", "{ja}")),
-            number => Ok(number),
-        };
-        match self {
-            Bytes => above_zero(parse_bytes(words)?, "0 より大きい値が必要です"),
-            Time => above_zero(parse_duration_ns(words)?, "0 より長い時間が必要です"),
-            Pause => parse_duration_ns(words),
-            Block => parse_block_size(words).map(u64::from),
-            Count(least, most) => within(least.into(), most.into()),
-            _ => within(0, u64::MAX),
-        }
-    }
-}
-
-impl OptionValue for u64 {
-    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        kind.number(words).map(Some)
-    }
-}
-
-impl OptionValue for u32 {
-    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        Ok(Some(kind.number(words)? as Self))
-    }
-}
-
-impl OptionValue for f64 {
-    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        parse_above_zero(words).map(Some)
-    }
-}
-
-impl OptionValue for bool {
-    fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        match words.to_ascii_lowercase().as_str() {
-            "yes" | "on" | "true" | "1" => Ok(Some(true)),
-            "no" | "off" | "false" | "0" => Ok(Some(false).filter(|_| !matches!(kind, Switch))),
-            _ => Err(text!("use yes or no", "値は yes か no です")),
-        }
-    }
-}
-
-impl OptionValue for Data {
-    /// Parses a kind of data; `compressible:30` means 30 % zeros.
-    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        let data = match words {
-            "random" => Some(Self::Random),
-            "zero" => Some(Self::Zero),
-            "repeat" => Some(Self::Repeat),
-            "compressible" => Some(Self::Compressible { percent: 50 }),
-            words => {
-                let percent = words.strip_prefix("compressible:").and_then(|percent| percent.parse().ok());
-                percent.filter(|percent| *percent <= 100).map(|percent| Self::Compressible { percent })
-            }
-        };
-        data.map(Some).ok_or_else(|| {
-            text!(
-                "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
-                "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
-            )
-        })
-    }
-}
-
-impl OptionValue for Pattern {
-    /// Parses a pattern that `rw` can't express, such as `zipf:1.2`.
-    fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        Ok(Some(match (words, words.split_once(':')) {
-            ("interleaved", _) => Self::Interleaved,
-            ("permutation", _) => Self::Permutation,
-            ("zipf", _) => Self::Zipf { exponent: 1.1 },
-            (_, Some(("zipf", exponent))) => Self::Zipf { exponent: parse_above_zero(exponent)? },
-            _ => {
-                return Err(text!(
-                    "one of: interleaved, permutation, zipf, zipf:EXPONENT",
-                    "interleaved、permutation、zipf、zipf:指数 のいずれか"
-                ));
-            }
-        }))
-    }
-}
-
 impl Overrides {
     /// Reads the options that have a key in an `io` step.
     pub(super) fn of_step(table: &DataTable<'_>) -> Result<Self> {
         let mut overrides = Self::default();
         for (option, key) in OPTIONS.iter().filter_map(|option| Some((option, option.key?))) {
             let Some(value) = table.get(key) else { continue };
-            let words = match option.kind {
-                Count(least, most) => value.integer(least.into()..=most.into())?.to_string(),
-                Rate => read_rate(&value)?.to_string(),
-                Switch | Flag => value.boolean()?.to_string(),
-                Choice(words) => {
-                    let words: Vec<_> = words().into_iter().map(|word| (word, word)).collect();
-                    value.choice(&words)?.to_owned()
-                }
-                Bytes => positive_bytes(&value)?.to_string(),
-                _ => value.words()?,
-            };
-            overrides.set(option.name, &words).map_err(|what| value.error(&what))?;
+            let input = OptionInput::of_value(&value, option.kind)?;
+            overrides.set(option.name, input).map_err(|what| value.error(&what))?;
         }
         Ok(overrides)
     }
@@ -410,7 +629,7 @@ impl Overrides {
         let random_reads = IoStep::plain(Pattern::Random, 4096, 1, vec![Direction::Read]);
         // Stored as requested, even if the step has no mix.
         let read_percent = self.read_percent.map_or(random_reads.read_percent, |percent| percent as u8);
-        let mut step = IoStep { read_percent, ..random_reads };
+        let mut step = random_reads.with(|access| access.read_percent = read_percent);
         self.change_step(&mut step);
         if step.end.is_given() {
             step.end.time_ns = self.time_ns;
@@ -422,69 +641,10 @@ impl Overrides {
     /// step.
     pub fn change_step(&self, step: &mut IoStep) {
         let before = step.clone();
-        if let Some((direction, pattern)) = self.rw {
-            (step.directions, step.pattern) = (vec![direction], pattern);
-        }
-        step.pattern = self.order.unwrap_or(step.pattern);
-        if let Some(size_bytes) = self.block_bytes {
-            step.block_sizes = vec![BlockSize { size_bytes, weight: 1 }];
-        }
-        step.iodepth = self.iodepth.unwrap_or(step.iodepth);
-        step.threads = self.threads.unwrap_or(step.threads);
-        if step.directions.contains(&Direction::Mix) {
-            let percent = self.read_percent.or(self.rw.map(|_| 50));
-            step.read_percent = percent.map_or(step.read_percent, |percent| percent as u8);
-        }
-        step.offset_bytes = self.offset_bytes.unwrap_or(step.offset_bytes);
-        step.warm_up_ns = self.warm_up_ns.unwrap_or(step.warm_up_ns);
-        if self.end_bytes.is_some() || self.passes.is_some() {
-            step.end = End { bytes: self.end_bytes, passes: self.passes, ..End::default() };
-        }
-        if let Some(rate_iops) = self.rate_iops {
-            step.open_loop = Some(OpenLoop { rate_iops, arrival: Arrival::Even });
-        }
-        if let (Some(true), Some(open_loop)) = (self.poisson, &mut step.open_loop) {
-            open_loop.arrival = Arrival::Poisson;
-        }
-        step.sync.every_writes = self.sync_every_writes.or(step.sync.every_writes);
-        step.sync.at_end = self.end_sync.unwrap_or(step.sync.at_end);
-        step.sync.o_sync = self.o_sync.unwrap_or(step.sync.o_sync);
+        OPTIONS.iter().for_each(|option| (option.apply)(self, step));
         if *step != before {
             step.label = None;
         }
-    }
-}
-
-fn read_rate(value: &Value<'_>) -> Result<f64> {
-    let rate_iops = value.positive()?;
-    if rate_iops > MOST_RATE_IOPS {
-        return Err(value.error(&text!(
-            "a rate is at most {MOST_RATE_IOPS} operations per second",
-            "頻度は毎秒 {MOST_RATE_IOPS} 回までです"
-        )));
-    }
-    Ok(rate_iops)
-}
-
-/// Parses a size above zero.
-pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_bytes(words)? {
-        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
-        bytes => Ok(bytes),
-    })
-}
-
-/// Parses a block size from 1 byte to 1 GiB.
-///
-/// # Errors
-/// Fails if the size is 0, too large, or not a size.
-pub fn parse_block_size(words: &str) -> Result<u32, Text> {
-    match parse_bytes(words)? {
-        0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),
-        size if size > LARGEST_BLOCK_BYTES => {
-            Err(text!("a block has at most 1 GiB", "ブロックは 1 GiB までです"))
-        }
-        size => Ok(size as u32),
     }
 }
 

@@ -8,14 +8,14 @@ mod io;
 mod metadata;
 
 use super::formula::is_step_name;
-use super::options::positive_bytes;
 use super::{
     AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, MOST_IODEPTH, Order,
     PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, parse_block_size,
 };
 use crate::data_file::{DataFile, DataTable, Value};
+use crate::quantity::{parse_bytes, parse_duration_ns};
 use crate::workload::{Data, Direction};
-use crate::{error::Result, quantity::parse_duration_ns, text};
+use crate::{error::Result, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
 use metadata::read_metadata;
@@ -78,6 +78,13 @@ fn duration(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
 
 fn size(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
     table.read(key, positive_bytes)
+}
+
+fn positive_bytes(value: &Value<'_>) -> Result<u64> {
+    value.parsed(|words| match parse_bytes(words)? {
+        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
+        bytes => Ok(bytes),
+    })
 }
 
 /// Reads all steps. Each `[[step]]` becomes one or several.

@@ -14,8 +14,7 @@
 
 use crate::profile::{MetadataPart, MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
-    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, FioPlaces, Flow, LatencyTarget, OpenLoop,
-    Pattern, Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
+    AccessPattern, Data, Direction, End, Pattern, Trims, Workload, contains_access_pattern,
 };
 use crate::{measure::Measure, number, quantity::format_bytes, words::Keyword};
 use serde::{Deserialize, Serialize};
@@ -47,10 +46,12 @@ const LONGEST_WARM_UP: u64 = 10;
 const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
 /// An `io` step: a workload in one or more directions.
+///
+/// It dereferences to its access pattern, as a [`Workload`] does.
 // The default value performs no I/O. It is the base for `IoStep::plain`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct IoStep {
     /// The step's name in formulas.
     pub id: Option<String>,
@@ -58,84 +59,34 @@ pub struct IoStep {
     pub label: Option<String>,
     /// Directions, in measurement order.
     pub directions: Vec<Direction>,
-    /// Percentage of reads in the `mix` direction.
-    pub read_percent: u8,
-    /// The order of offsets.
-    pub pattern: Pattern,
-    /// The part of the span that each thread covers.
-    #[serde(default)]
-    pub thread_share: ThreadShare,
-    /// Block sizes with their weights.
-    pub block_sizes: Vec<BlockSize>,
-    /// Operations in flight per thread.
-    pub iodepth: u32,
-    /// Number of threads.
-    pub threads: u32,
-    /// First byte of the span.
-    pub offset_bytes: u64,
+    /// How the span is accessed in each direction.
+    #[serde(flatten)]
+    pub access: AccessPattern,
     /// Length of the span in bytes. The rest of the target if absent.
     pub span_bytes: Option<u64>,
     /// Start and length of the span in percent of the target. Replaces `offset_bytes` and
     /// `span_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_percent: Option<(u8, u8)>,
-    /// After every n-th read, write back the block just read.
-    pub rewrite_every_reads: Option<u32>,
-    /// Discards issued instead of writes, or before them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trims: Option<Trims>,
-    /// Rate and arrivals of an open loop. A closed loop if absent.
-    pub open_loop: Option<OpenLoop>,
-    /// Warm-up time before recording starts, in ns.
-    pub warm_up_ns: u64,
     /// Whether the step runs concurrently with the previous one. Both then have exactly one
     /// direction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside: bool,
-    /// Delay between the start of the concurrent workloads and the start of this one, in ns.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub start_delay_ns: u64,
-    /// Pauses that each thread makes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Thinking>,
-    /// Block sizes of writes, if they differ from those of reads.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub write_block_sizes: Vec<BlockSize>,
-    /// Alignment of offsets in bytes, if it is not the smallest block size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alignment_bytes: Option<u32>,
-    /// Zones of the span with different access frequencies, for random patterns.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub zones: Vec<AccessZone>,
-    /// Runs of consecutive blocks in a random pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_order: Option<BlocksInOrder>,
-    /// The step's share of the operations of the concurrent workloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<Flow>,
-    /// Latency target. The step finds the greatest queue depth that meets it, up to `iodepth`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency_target: Option<LatencyTarget>,
-    /// Processors to which the threads are pinned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processors: Option<Processors>,
-    /// Whether all concurrent workloads end when this one ends.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ends_all: bool,
-    /// Random offsets generated the same way as in fio.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fio_places: Option<FioPlaces>,
     /// Number of passes over the span, in ascending order and unrecorded, before each repetition.
     /// The measured accesses are then repeated accesses.
     #[serde(default)]
     pub warm_up_passes: u32,
-    /// When a repetition ends. The profile's time if no limit is given.
-    pub end: End,
-    /// Use of fsync and `O_SYNC`.
-    pub sync: SyncRule,
     /// Data to write, if it differs from the profile's.
     pub data: Option<Data>,
 }
+
+/// The keys of a step in the order that stored records have. A newer key follows after them.
+const STEP_KEYS: &str = "id label directions read_percent pattern thread_share block_sizes iodepth threads \
+    offset_bytes span_bytes span_percent rewrite_every_reads trims open_loop warm_up_ns beside start_delay_ns thinking \
+    write_block_sizes alignment_bytes zones in_order flow latency_target processors ends_all fio_places warm_up_passes \
+    end sync data";
+
+contains_access_pattern!(IoStep, STEP_KEYS);
 
 /// A `positional` step: at each of n places spread evenly over the target, one large read and
 /// optionally a write of the same bytes (GNOME Disks).
@@ -500,15 +451,9 @@ impl IoStep {
     /// thread in a closed loop, ended by the profile's time. It has no name, and a mix has half
     /// reads.
     pub fn plain(pattern: Pattern, block_bytes: u32, iodepth: u32, directions: Vec<Direction>) -> Self {
-        Self {
-            directions,
-            read_percent: 50,
-            pattern,
-            block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
-            iodepth,
-            threads: 1,
-            ..Self::default()
-        }
+        let access =
+            AccessPattern { read_percent: 50, ..AccessPattern::plain(pattern, block_bytes, iodepth) };
+        Self { directions, access, ..Self::default() }
     }
 
     /// Returns the number of operations in flight per thread. It is 1 if each write waits for its
@@ -556,15 +501,14 @@ impl IoStep {
             1u32 << measured.span_bytes.trailing_zeros().min(LARGEST_WARM_UP_BLOCK.trailing_zeros());
         let size_bytes = fitting.max(measured.smallest_block_bytes());
         let time_ns = Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP));
-        Some(Workload {
+        let access = AccessPattern {
             read_percent: measured.read_percent,
             offset_bytes: measured.offset_bytes,
             end: End { time_ns, passes: Some(passes), ..End::default() },
             sync: measured.sync,
-            data: measured.data,
-            seed: measured.seed,
-            ..Workload::plain(Pattern::Sequential, size_bytes, measured.span_bytes)
-        })
+            ..AccessPattern::plain(Pattern::Sequential, size_bytes, 1)
+        };
+        Some(Workload { access, moving_start: false, ..measured })
     }
 
     /// Returns the start of the span on a target of this length, and its length unless it is the
@@ -603,43 +547,19 @@ impl IoStep {
         {
             end.bytes = Some(end.bytes.map_or(limit, |bytes| bytes.min(limit)));
         }
-        Workload {
-            pattern: self.pattern,
-            thread_share: self.thread_share,
-            block_sizes: if direction == Direction::Write {
-                writes.clone()
-            } else {
-                self.block_sizes.clone()
-            },
-            write_block_sizes: if direction == Direction::Mix {
-                self.write_block_sizes.clone()
-            } else {
-                Vec::new()
-            },
-            read_percent,
-            rewrite_every_reads: self.rewrite_every_reads.filter(|_| direction == Direction::Mix),
-            trims: self.trims.filter(|_| direction == Direction::Write),
-            iodepth: self.in_flight(),
-            threads: self.threads,
-            offset_bytes,
-            span_bytes: wished_bytes.map_or(rest, |span| span.min(rest)),
-            open_loop: self.open_loop,
-            warm_up_ns: self.warm_up_ns,
-            start_delay_ns: self.start_delay_ns,
-            thinking: self.thinking,
-            alignment_bytes: self.alignment_bytes,
-            zones: self.zones.clone(),
-            in_order: self.in_order,
-            flow: self.flow,
-            latency_target: self.latency_target,
-            processors: self.processors.clone(),
-            ends_all: self.ends_all,
-            fio_places: self.fio_places,
-            end,
-            sync: self.sync,
-            data: self.data.unwrap_or(rules.data),
-            moving_start: rules.moving_start && self.pattern == Pattern::Sequential && end.time_ns.is_some(),
-            seed: rules.seed,
+        let moving_start = rules.moving_start && self.pattern == Pattern::Sequential && end.time_ns.is_some();
+        let mut access = AccessPattern { read_percent, offset_bytes, end, ..self.access.clone() };
+        access.iodepth = self.in_flight();
+        if direction == Direction::Write {
+            access.block_sizes.clone_from(writes);
+        } else {
+            access.trims = None;
         }
+        if direction != Direction::Mix {
+            access.write_block_sizes.clear();
+            access.rewrite_every_reads = None;
+        }
+        let span_bytes = wished_bytes.map_or(rest, |span| span.min(rest));
+        Workload { access, span_bytes, data: self.data.unwrap_or(rules.data), moving_start, seed: rules.seed }
     }
 }

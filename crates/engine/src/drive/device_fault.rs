@@ -195,12 +195,13 @@ struct CaseRun {
 
 fn run(case: &Case) -> CaseRun {
     let workload = Workload {
-        read_percent: case.read_percent,
-        iodepth: case.iodepth,
-        end: End { bytes: Some(case.blocks * u64::from(BLOCK_BYTES)), ..End::default() },
-        sync: SyncRule { every_writes: case.every_writes, ..SyncRule::default() },
         seed: case.seed,
-        ..Workload::plain(Pattern::Random, BLOCK_BYTES, 1 << 20)
+        ..Workload::plain(Pattern::Random, BLOCK_BYTES, 1 << 20).with(|access| {
+            access.read_percent = case.read_percent;
+            access.iodepth = case.iodepth;
+            access.end = End { bytes: Some(case.blocks * u64::from(BLOCK_BYTES)), ..End::default() };
+            access.sync = SyncRule { every_writes: case.every_writes, ..SyncRule::default() };
+        })
     };
     let depth = if case.shape == EngineShape::Threads { 1 } else { case.iodepth as usize };
     let mut device = FaultDevice::new(case.shape, depth, case.rates, case.seed);

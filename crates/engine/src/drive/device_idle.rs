@@ -77,11 +77,10 @@ impl Device for IdleDevice {
 pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
     const OPERATIONS: u64 = 400_000;
     const BLOCK_BYTES: u32 = 4096;
-    let workload = Workload {
-        iodepth,
-        end: End { bytes: Some(OPERATIONS * u64::from(BLOCK_BYTES)), ..End::default() },
-        ..Workload::plain(Pattern::Random, BLOCK_BYTES, GIB)
-    };
+    let workload = Workload::plain(Pattern::Random, BLOCK_BYTES, GIB).with(|access| {
+        access.iodepth = iodepth;
+        access.end = End { bytes: Some(OPERATIONS * u64::from(BLOCK_BYTES)), ..End::default() };
+    });
     let plan = Plan::plain(None, false);
     let mut least_ns = f64::INFINITY;
     for _ in 0..3 {

@@ -395,7 +395,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn workload() -> Workload {
-        Workload { iodepth: 4, ..Workload::plain(Pattern::Random, 4096, 1 << 20) }
+        Workload::plain(Pattern::Random, 4096, 1 << 20).with(|access| access.iodepth = 4)
     }
 
     fn run(workload: &Workload, script: Script) -> (Result<ThreadOutcome>, Repetition) {

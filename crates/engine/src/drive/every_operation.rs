@@ -192,15 +192,14 @@ mod tests {
         bytes: u64,
         room: &Room,
     ) -> (kurabe_core::Result<ThreadNotes>, Repetition) {
-        let workload = Workload {
-            read_percent: 60,
-            iodepth: 4,
-            open_loop,
-            warm_up_ns: 100_000,
-            end: End { bytes: Some(bytes), ..End::default() },
-            sync: SyncRule { every_writes: Some(7), ..SyncRule::default() },
-            ..Workload::plain(Pattern::Random, 4096, 1 << 20)
-        };
+        let workload = Workload::plain(Pattern::Random, 4096, 1 << 20).with(|access| {
+            access.read_percent = 60;
+            access.iodepth = 4;
+            access.open_loop = open_loop;
+            access.warm_up_ns = 100_000;
+            access.end = End { bytes: Some(bytes), ..End::default() };
+            access.sync = SyncRule { every_writes: Some(7), ..SyncRule::default() };
+        });
         let script = Script { latency_ns: 10_000, cut_every: Some(3), ..Script::default() };
         let (mut device, stop) = (NullDevice::new(4, script), Stop::default());
         let (mut recorder, mut content) = (Recorder::new(None), Content::new(Data::Zero, 1, 0));

@@ -26,10 +26,11 @@ use crate::drive::source::{Generator, Source};
 use crate::{drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
+use kurabe_core::issue::{EngineChoice, RecordedEngine};
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
 use kurabe_core::workload::{EndSync, Processors, Workload};
-use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
+use kurabe_core::{Error, ErrorKind, Result, Text, text, words::RecordedWord};
 use kurabe_program::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -77,18 +78,18 @@ impl RingFacts {
     pub(crate) fn record(
         self,
         engine: Engine,
-        asked: &str,
+        asked: EngineChoice,
         reason: Text,
         issuing_threads: u32,
     ) -> EngineRecord {
         EngineRecord {
-            name: engine.word().to_owned(),
-            asked: asked.to_owned(),
+            name: RecordedWord::Known(RecordedEngine::Real(engine)),
+            asked: RecordedWord::Known(asked),
             reason,
             features: self.features,
             fallbacks: self.fallbacks,
-            wait: self.wait.word().to_owned(),
-            pages: self.pages.word().to_owned(),
+            wait: RecordedWord::Known(self.wait),
+            pages: RecordedWord::Known(self.pages),
             issuing_threads,
         }
     }

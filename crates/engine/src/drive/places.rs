@@ -78,7 +78,7 @@ mod tests {
 
     /// Returns the share of draws that lie in a range of places.
     fn share(pattern: Pattern, zones: Vec<AccessZone>, lies: impl Fn(u64) -> bool) -> f64 {
-        let workload = Workload { zones, ..Workload::plain(pattern, 512, COUNT * 512) };
+        let workload = Workload::plain(pattern, 512, COUNT * 512).with(|access| access.zones = zones);
         let (places, mut random) = (Places::of(&workload, COUNT), Random::new(5, 0));
         let drawn = (0..100_000).filter(|_| lies(places.draw(&mut random)));
         drawn.count() as f64 / 100_000.0

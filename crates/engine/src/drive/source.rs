@@ -529,21 +529,22 @@ fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
         return None;
     }
     Some(Workload {
-        threads: 1,
-        offset_bytes: workload.offset_bytes + part.start * grain,
         span_bytes,
         seed: workload.seed.wrapping_add(index << 32),
-        fio_places: workload
-            .fio_places
-            .map(|places| FioPlaces { first_job: places.first_job.saturating_add(thread), ..places }),
-        open_loop: workload
-            .open_loop
-            .map(|open| OpenLoop { rate_iops: open.rate_iops / threads as f64, ..open }),
-        end: End {
-            bytes: workload.end.bytes.map(|bytes| bytes_of(bytes, grain, threads, index)),
-            ..workload.end
-        },
-        ..workload.clone()
+        ..workload.clone().with(|access| {
+            access.threads = 1;
+            access.offset_bytes = workload.offset_bytes + part.start * grain;
+            access.fio_places = workload
+                .fio_places
+                .map(|places| FioPlaces { first_job: places.first_job.saturating_add(thread), ..places });
+            access.open_loop = workload
+                .open_loop
+                .map(|open| OpenLoop { rate_iops: open.rate_iops / threads as f64, ..open });
+            access.end = End {
+                bytes: workload.end.bytes.map(|bytes| bytes_of(bytes, grain, threads, index)),
+                ..workload.end
+            };
+        })
     })
 }
 
@@ -573,11 +574,12 @@ mod tests {
 
     pub(crate) fn workload(pattern: Pattern, span_bytes: u64, block: u32, threads: u32) -> Workload {
         Workload {
-            threads,
-            end: End { passes: Some(1), ..End::default() },
             data: Data::Random,
             seed: 3,
-            ..Workload::plain(pattern, block, span_bytes)
+            ..Workload::plain(pattern, block, span_bytes).with(|access| {
+                access.threads = threads;
+                access.end = End { passes: Some(1), ..End::default() };
+            })
         }
     }
 
@@ -600,11 +602,10 @@ mod tests {
 
     #[test]
     fn writes_of_a_mix_that_never_reads_have_their_own_block_size() {
-        let plan = Workload {
-            read_percent: 0,
-            write_block_sizes: vec![BlockSize { size_bytes: 8192, weight: 1 }],
-            ..Workload::plain(Pattern::Random, 4096, 1 << 20)
-        };
+        let plan = Workload::plain(Pattern::Random, 4096, 1 << 20).with(|access| {
+            access.read_percent = 0;
+            access.write_block_sizes = vec![BlockSize { size_bytes: 8192, weight: 1 }];
+        });
         let Next::Op { op, .. } = Generator::for_threads(&plan)[0].next(0) else { panic!("a write") };
         assert_eq!(op.length_bytes, 8192);
     }
@@ -615,8 +616,8 @@ mod tests {
             let plan = Workload {
                 moving_start: true,
                 seed,
-                end: End { passes: Some(1), ..End::default() },
                 ..Workload::plain(Pattern::Sequential, 4096, 64 * 4096)
+                    .with(|access| access.end = End { passes: Some(1), ..End::default() })
             };
             let offsets: Vec<u64> = ops(&plan).iter().map(|op| op.offset_bytes).collect();
             let mut sorted = offsets.clone();

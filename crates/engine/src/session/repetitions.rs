@@ -200,9 +200,8 @@ fn begun_elsewhere(task: &Task, number: u32) -> Option<Task> {
     let place = u64::from(number / 2) % BEGINNINGS;
     let moved_bytes = (workload.span_bytes / 2 / BEGINNINGS * place) / unit_bytes * unit_bytes;
     let moved = Workload {
-        offset_bytes: workload.offset_bytes + moved_bytes,
         span_bytes: workload.span_bytes - moved_bytes,
-        ..workload.clone()
+        ..workload.clone().with(|access| access.offset_bytes = workload.offset_bytes + moved_bytes)
     };
     Some(Task { work: Work::Io(vec![moved]), ..task.clone() })
 }

@@ -128,7 +128,7 @@ fn settles(workload: &Workload) -> bool {
 /// Returns the workload with another time limit. A byte limit is scaled accordingly.
 fn lasting(workload: &Workload, time_ns: u64) -> Workload {
     let end = End { time_ns: Some(time_ns), bytes: bytes_in(workload, time_ns), ..workload.end };
-    Workload { end, ..workload.clone() }
+    workload.clone().with(|access| access.end = end)
 }
 
 /// Scales a workload's byte limit to another time.

@@ -263,19 +263,22 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
 fn trial_of(workload: &Workload, round: u32) -> Workload {
     // Rewrites after reads are omitted, because a trial of a read workload must not write.
     Workload {
-        block_sizes: workload.block_sizes.clone(),
-        write_block_sizes: workload.write_block_sizes.clone(),
-        read_percent: workload.read_percent,
-        offset_bytes: workload.offset_bytes,
-        processors: workload.processors.clone(),
-        end: End {
-            time_ns: Some(ROUND_TIME_NS),
-            bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),
-            ..End::default()
-        },
-        sync: SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync },
         data: workload.data,
         seed: workload.seed ^ (0x7472_6961_6c00 + u64::from(round)),
-        ..Workload::plain(Pattern::Random, workload.largest_block_bytes(), workload.span_bytes)
+        ..Workload::plain(Pattern::Random, workload.largest_block_bytes(), workload.span_bytes).with(
+            |access| {
+                access.block_sizes = workload.block_sizes.clone();
+                access.write_block_sizes = workload.write_block_sizes.clone();
+                access.read_percent = workload.read_percent;
+                access.offset_bytes = workload.offset_bytes;
+                access.processors = workload.processors.clone();
+                access.end = End {
+                    time_ns: Some(ROUND_TIME_NS),
+                    bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),
+                    ..End::default()
+                };
+                access.sync = SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync };
+            },
+        )
     }
 }

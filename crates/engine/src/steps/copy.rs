@@ -30,7 +30,7 @@ use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real};
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
-use kurabe_core::{Error, ErrorKind, Result, event::Event, mention::SIZE, shown, text, words::Keyword};
+use kurabe_core::{Error, ErrorKind, Result, event::Event, mention::SIZE, shown, text};
 use kurabe_host::available_memory_bytes;
 use kurabe_program::Stop;
 use std::fs::File;
@@ -138,7 +138,7 @@ impl Real<'_> {
             "コピーは通常の read と write を 1 つずつ行います"
         );
         let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
-        let engine = facts.record(Engine::Threads, self.settings.engine.word(), reason, 1);
+        let engine = facts.record(Engine::Threads, self.settings.engine, reason, 1);
         Ok(Repeated { engines: vec![engine], repetitions })
     }
 

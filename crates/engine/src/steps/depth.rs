@@ -22,18 +22,24 @@ pub(crate) fn within_target(
     mut window: impl FnMut(&Workload) -> Result<Repetition>,
 ) -> Result<(Workload, Option<u32>)> {
     let Some(target) = workload.latency_target else { return Ok((workload.clone(), None)) };
-    let at = |iodepth| Workload { iodepth, latency_target: None, ..workload.clone() };
+    let at = |iodepth, end| {
+        workload.clone().with(|access| {
+            access.iodepth = iodepth;
+            access.latency_target = None;
+            access.end = end;
+        })
+    };
     let end = End { time_ns: Some(target.window_ns), ..End::default() };
     let (most, mut kept, mut broken) = (workload.iodepth, 0, workload.iodepth.saturating_add(1));
     while broken - kept > 1 {
         let depth = if broken > most { (kept * 2).clamp(1, most) } else { kept.midpoint(broken) };
-        match keeps(&window(&Workload { end, ..at(depth) })?, &target) {
+        match keeps(&window(&at(depth, end))?, &target) {
             true => kept = depth,
             false => broken = depth,
         }
     }
     let iodepth = kept.max(1);
-    Ok((at(iodepth), Some(iodepth)))
+    Ok((at(iodepth, workload.end), Some(iodepth)))
 }
 
 /// Returns whether enough operations stayed within the target's limit.
@@ -57,11 +63,10 @@ mod tests {
         #[test]
         fn the_greatest_depth_that_keeps_it_is_had_in_few_windows(most in 1u32..4096, limit in 0u32..5000) {
             let target = LatencyTarget { latency_ns: u64::from(limit) * 1000, percentile: 99.0, window_ns: 1 };
-            let workload = Workload {
-                iodepth: most,
-                latency_target: Some(target),
-                ..Workload::plain(Pattern::Random, 4096, 1 << 20)
-            };
+            let workload = Workload::plain(Pattern::Random, 4096, 1 << 20).with(|access| {
+                access.iodepth = most;
+                access.latency_target = Some(target);
+            });
             let mut windows = 0;
             let (chosen, iodepth) = within_target(&workload, |window| {
                 windows += 1;

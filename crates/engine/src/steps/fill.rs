@@ -29,13 +29,14 @@ pub(crate) fn fill(
     let least_bytes = limit.map_or(whole_bytes, |(least_bytes, _)| least_bytes.next_multiple_of(block_bytes));
     let limit_ns = limit.map(|(_, limit_ns)| limit_ns);
     let mut workload = Workload {
-        read_percent: 0,
-        iodepth: FILL_IODEPTH,
-        end: End { passes: Some(1), ..End::default() },
-        sync: SyncRule { at_end: EndSync::Timed, ..SyncRule::default() },
         data: rules.data,
         seed: rules.seed,
-        ..Workload::plain(Pattern::Sequential, block_bytes as u32, whole_bytes)
+        ..Workload::plain(Pattern::Sequential, block_bytes as u32, whole_bytes).with(|access| {
+            access.read_percent = 0;
+            access.iodepth = FILL_IODEPTH;
+            access.end = End { passes: Some(1), ..End::default() };
+            access.sync = SyncRule { at_end: EndSync::Timed, ..SyncRule::default() };
+        })
     };
     let mut fill = FillRecord { asked_bytes: whole_bytes, written_bytes: 0, elapsed_ns: 0 };
     for (until_bytes, block_bytes, limit_ns) in [

@@ -9,7 +9,7 @@ use crate::steps::depth::within_target;
 use crate::task::{Attempt, Repeated};
 use crate::{drive::every_operation::InOrder, steps::choose::ChosenIssue};
 use kurabe_core::record::{EngineRecord, Repetition};
-use kurabe_core::{Result, words::Keyword, workload::Workload};
+use kurabe_core::{Result, workload::Workload};
 
 /// Share of the issuing threads' time spent in kurabe's own code above which kurabe counts as the
 /// bottleneck.
@@ -101,7 +101,7 @@ impl Real<'_> {
     fn engine_record(&self, choice: &ChosenIssue, measured: &MeasuredRepetition) -> EngineRecord {
         let mut facts = measured.facts.clone();
         facts.fallbacks.splice(..0, choice.fallbacks.iter().cloned());
-        let (asked, reason) = (self.settings.engine.word(), choice.reason.clone());
+        let (asked, reason) = (self.settings.engine, choice.reason.clone());
         facts.record(choice.issue.engine, asked, reason, measured.issuing_threads)
     }
 }

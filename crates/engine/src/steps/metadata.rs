@@ -85,7 +85,7 @@ impl Real<'_> {
             "ファイル名の操作は、スレッドごとに通常のシステムコールを 1 つずつ行います"
         );
         let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
-        let engine = facts.record(Engine::Threads, self.settings.engine.word(), reason, step.threads);
+        let engine = facts.record(Engine::Threads, self.settings.engine, reason, step.threads);
         Ok(Repeated { engines: vec![engine], repetitions })
     }
 

@@ -28,7 +28,8 @@ impl Real<'_> {
             choice.issue.wait = WaitMode::Spin;
         }
         let read_percent = if has(&trace, OpKind::Write) { 0 } else { 100 };
-        let workload = Workload { seed: attempt.seed, read_percent, ..trial };
+        let workload =
+            Workload { seed: attempt.seed, ..trial.with(|access| access.read_percent = read_percent) };
         let job = LaneGroup { sources: vec![source], workload, issue: choice.issue };
         self.repeat_groups(context, vec![job], &[choice], attempt)
     }
@@ -36,12 +37,13 @@ impl Real<'_> {
     /// Returns a workload similar to the trace, for selecting the engine.
     fn trial(&self, rules: &Rules, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
         Workload {
-            read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
-            iodepth,
-            end: End { passes: Some(1), ..End::default() },
             data: rules.data,
             seed: rules.seed,
-            ..Workload::plain(Pattern::Random, longest_bytes, self.target.facts().span_bytes)
+            ..Workload::plain(Pattern::Random, longest_bytes, self.target.facts().span_bytes).with(|access| {
+                access.read_percent = if has(trace, OpKind::Read) { 100 } else { 0 };
+                access.iodepth = iodepth;
+                access.end = End { passes: Some(1), ..End::default() };
+            })
         }
     }
 }

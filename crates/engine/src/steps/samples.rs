@@ -474,7 +474,7 @@ impl Real<'_> {
         }
         let mut facts = RingFacts::of_threads(asked, pages);
         facts.fallbacks.splice(..0, refused);
-        facts.record(Engine::Threads, engine.word(), reason, 1)
+        facts.record(Engine::Threads, engine, reason, 1)
     }
 }
 

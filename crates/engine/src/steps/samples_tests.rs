@@ -335,7 +335,7 @@ fn a_file_that_is_sampled_and_written_back_holds_the_same_as_before() {
         for cell in [read, written] {
             assert_eq!(cell.repetitions.len(), 2);
             let engine = cell.engine.as_ref().unwrap();
-            assert_eq!((engine.name.as_str(), engine.issuing_threads), ("threads", 1));
+            assert_eq!((engine.name.word(), engine.issuing_threads), ("threads", 1));
             assert_eq!(
                 (engine.features.as_slice(), engine.fallbacks.len()),
                 (&["pread-pwrite".to_owned()][..], 1)

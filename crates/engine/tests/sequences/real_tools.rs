@@ -342,7 +342,7 @@ fn fio_as_kdiskmark_runs_it_covers_the_file_once_with_each_job() {
     for (rw, index) in [("randread", 2), ("randwrite", 6)] {
         let Some(jobs) = kdiskmark(rw, "4k", 32, 2) else { return };
         let (_, workload) = workloads("kdiskmark-3-nvme", 4 * MIB).swap_remove(index);
-        let ours = play(&Workload { threads: 2, ..workload.clone() }, taking(MS));
+        let ours = play(&workload.clone().with(|access| access.threads = 2), taking(MS));
         let ours: Vec<Vec<Did>> = ours.threads.iter().map(|log| planned(log)).collect();
         let theirs: Vec<Vec<Did>> = jobs.iter().map(|(did, _)| did.clone()).collect();
         for both in [&theirs, &ours] {

@@ -10,16 +10,17 @@ use std::sync::Mutex;
 
 fn workload(pattern: Pattern, blocks: u64, threads: u32) -> Workload {
     Workload {
-        threads,
-        end: End { passes: Some(1), ..End::default() },
         seed: 3,
-        ..Workload::plain(pattern, 4096, blocks * 4096)
+        ..Workload::plain(pattern, 4096, blocks * 4096).with(|access| {
+            access.threads = threads;
+            access.end = End { passes: Some(1), ..End::default() };
+        })
     }
 }
 
 fn timed(pattern: Pattern, blocks: u64, time_check: TimeCheck) -> Workload {
     let end = End { time_ns: Some(S), time_check, ..End::default() };
-    Workload { end, ..workload(pattern, blocks, 1) }
+    workload(pattern, blocks, 1).with(|access| access.end = end)
 }
 
 proptest! {
@@ -42,23 +43,19 @@ proptest! {
 
     #[test]
     fn a_deep_queue_ends_its_batch_too(batch in 1u32..100, depth in 1u32..40, latency_ns in 10_000_000u64..90_000_000) {
-        let plan = Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Operations(batch)) };
+        let plan = timed(Pattern::Random, 64, TimeCheck::Operations(batch)).with(|access| access.iodepth = depth);
         let count = play(&plan, taking(latency_ns)).only().len() as u64;
         prop_assert_eq!(count % u64::from(batch), 0);
         // Issues at least as much as a loop that always checks the time, and at most one batch
         // more.
-        let always = play(&Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Always) }, taking(latency_ns));
+        let always = play(&timed(Pattern::Random, 64, TimeCheck::Always).with(|access| access.iodepth = depth), taking(latency_ns));
         let least = always.only().len() as u64;
         prop_assert!((least..least + u64::from(batch)).contains(&count), "{} {}", least, count);
     }
 
     #[test]
     fn every_nth_read_is_written_back(every in 1u32..20, blocks in 1u64..300, threads in 1u32..4) {
-        let plan = Workload {
-            rewrite_every_reads: Some(every),
-            end: End { bytes: Some(blocks * 4096), ..End::default() },
-            ..workload(Pattern::Random, 128, threads)
-        };
+        let plan = workload(Pattern::Random, 128, threads).with(|access| { access.rewrite_every_reads = Some(every); access.end = End { bytes: Some(blocks * 4096), ..End::default() }; });
         let played = play(&plan, taking(10));
         let mut reads = 0;
         for log in &played.threads {
@@ -84,7 +81,7 @@ proptest! {
     #[test]
     fn parts_are_disjoint_and_cover_the_span_together(blocks in 64u64..400, threads in 1u32..16, sequential: bool) {
         let pattern = if sequential { Pattern::Sequential } else { Pattern::Permutation };
-        let plan = Workload { thread_share: ThreadShare::Parts, offset_bytes: 40960, ..workload(pattern, blocks, threads) };
+        let plan = workload(pattern, blocks, threads).with(|access| { access.thread_share = ThreadShare::Parts; access.offset_bytes = 40960; });
         let played = play(&plan, taking(10));
         let mut end = 40960;
         for log in &played.threads {
@@ -102,7 +99,7 @@ proptest! {
     #[test]
     fn a_whole_span_each_is_covered_by_each(blocks in 16u64..300, threads in 2u32..8, sequential: bool) {
         let pattern = if sequential { Pattern::Sequential } else { Pattern::Permutation };
-        let plan = Workload { thread_share: ThreadShare::Whole, ..workload(pattern, blocks, threads) };
+        let plan = workload(pattern, blocks, threads).with(|access| access.thread_share = ThreadShare::Whole);
         let played = play(&plan, taking(10));
         for log in &played.threads {
             let mut places = offsets(log);
@@ -119,11 +116,10 @@ proptest! {
 
 #[test]
 fn a_random_thread_with_a_part_stays_in_it() {
-    let plan = Workload {
-        thread_share: ThreadShare::Parts,
-        end: End { bytes: Some(4000 * 4096), ..End::default() },
-        ..workload(Pattern::Random, 64, 4)
-    };
+    let plan = workload(Pattern::Random, 64, 4).with(|access| {
+        access.thread_share = ThreadShare::Parts;
+        access.end = End { bytes: Some(4000 * 4096), ..End::default() };
+    });
     let played = play(&plan, taking(10));
     for (thread, log) in (0u64..).zip(&played.threads) {
         assert_eq!(log.len(), 1000, "an equal share of the bytes");
@@ -136,7 +132,7 @@ fn a_random_thread_with_a_part_stays_in_it() {
 #[test]
 fn a_pass_of_a_thread_with_a_share_is_its_share() {
     let end = End { time_ns: Some(S), time_check: TimeCheck::Pass, ..End::default() };
-    let plan = Workload { end, ..workload(Pattern::Sequential, 40, 4) };
+    let plan = workload(Pattern::Sequential, 40, 4).with(|access| access.end = end);
     // Ten blocks of 70 ms take 0.7 s, so there are two passes.
     for log in play(&plan, taking(70 * MS)).threads {
         assert_eq!(log.len(), 20);

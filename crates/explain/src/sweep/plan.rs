@@ -131,7 +131,7 @@ impl SweepPlan {
                         End { time_ns: Some(self.time_ns.saturating_mul(LONG_WRITE_TIMES)), ..End::default() }
                     }
                 };
-                vec![IoStep { end, ..long }]
+                vec![long.with(|access| access.end = end)]
             }
             SweepAxis::BytesWritten => Vec::new(),
         }

@@ -276,13 +276,14 @@ fn printed_workload(
     }
     let pattern = if sequential { Pattern::Sequential } else { Pattern::Random };
     let workload = Workload {
-        read_percent,
-        iodepth: imported.iodepth.unwrap_or(1).max(1),
-        threads: imported.threads.unwrap_or(1).max(1),
-        end: End { time_ns: Some(UNKNOWN_TIME_NS), ..End::default() },
         data: Data::Random,
         seed: 0,
-        ..Workload::plain(pattern, block_bytes, place.span_bytes.max(u64::from(block_bytes)))
+        ..Workload::plain(pattern, block_bytes, place.span_bytes.max(u64::from(block_bytes))).with(|access| {
+            access.read_percent = read_percent;
+            access.iodepth = imported.iodepth.unwrap_or(1).max(1);
+            access.threads = imported.threads.unwrap_or(1).max(1);
+            access.end = End { time_ns: Some(UNKNOWN_TIME_NS), ..End::default() };
+        })
     };
     (Ok(workload), notes)
 }

@@ -1,15 +1,16 @@
 //! Options of a fio job for a workload, and the features that fio lacks.
 //!
-//! The model: every field of a workload becomes options, notes, or both. `Job::of` destructures the
-//! workload, so that a new field does not compile until it is handled here. Meanings of the options:
-//! fio's HOWTO, version 3.33, and its sources where it is silent.
+//! Every field of a workload becomes options, notes, or both: here, or by the table of options for values that fio has
+//! in the same form. Meanings of the options: fio's HOWTO, version 3.33, and its sources where it is silent.
 
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::fio_values::PAGE_RANGE_FLAGS;
 use crate::job::OwnStep;
+use kurabe_core::issue::{Engine, RecordedEngine, WaitMode};
+use kurabe_core::profile::{FioForm, OPTIONS, OptionInput};
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, FioPlaces, Flow, LatencyTarget, OpenLoop,
-    Pattern, Processors, SyncRule, Thinking, TimeCheck, Trims, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, FioPlaces, Flow, OpenLoop, Pattern,
+    Processors, SyncRule, TimeCheck, Trims, Workload,
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
@@ -41,68 +42,39 @@ impl Job {
     /// Returns the jobs that repeat a workload, with the engine that kurabe used, with or without the
     /// page cache.
     pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
-        let Workload {
-            pattern,
-            thread_share: _,
-            block_sizes: _,
-            read_percent,
-            rewrite_every_reads,
-            trims: _,
-            iodepth,
-            threads: _,
-            offset_bytes: _,
-            span_bytes: _,
-            open_loop,
-            warm_up_ns,
-            start_delay_ns,
-            thinking,
-            write_block_sizes: _,
-            alignment_bytes,
-            zones,
-            in_order,
-            flow,
-            latency_target,
-            processors,
-            ends_all,
-            fio_places,
-            end,
-            sync,
-            data,
-            moving_start,
-            seed,
-        } = workload;
-        let threads_engine = engine.is_some_and(|engine| ["threads", "mmap"].contains(&engine.name.as_str()));
-        let lanes = if threads_engine { u64::from(*iodepth).max(1) } else { 1 };
+        let threads_engine = engine.is_some_and(|engine| {
+            [Engine::Threads, Engine::Mmap].iter().any(|one| engine.name == RecordedEngine::Real(*one))
+        });
+        let lanes = if threads_engine { u64::from(workload.iodepth).max(1) } else { 1 };
         let (groups, notes) = geometry(workload, lanes);
         let jobs: u64 = groups.iter().map(|group| group.jobs).sum();
         let mut draft = JobDraft { options: Vec::new(), notes };
-        draft.engine(engine, if threads_engine { 1 } else { *iodepth });
+        draft.engine(engine, if threads_engine { 1 } else { workload.iodepth });
         draft.block_sizes(workload);
-        draft.order(*pattern, zones, jobs);
-        draft.places(*in_order, *alignment_bytes);
-        draft.share(*flow, *ends_all);
-        draft.depth(*latency_target);
-        draft.processors(processors.as_ref());
-        draft.pauses(*start_delay_ns, *thinking);
-        let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
-        draft.end(workload, jobs, *warm_up_ns);
+        draft.order(workload.pattern, &workload.zones, jobs);
+        draft.places(workload.in_order, workload.alignment_bytes);
+        draft.share(workload.flow);
+        draft.processors(workload.processors.as_ref());
+        draft.same_options(workload);
+        let share = draft.read_share(workload, workload.read_percent, workload.rewrite_every_reads);
+        draft.end(workload, jobs);
         draft.cache(workload, direct);
-        if let Some(open) = open_loop {
+        if let Some(open) = &workload.open_loop {
             draft.rate(open, share, jobs, threads_engine);
         }
         if workload.writes() {
-            draft.sync(sync);
-            draft.options.extend(data_options(*data, workload.largest_block_bytes()));
+            draft.sync(&workload.sync);
+            draft.options.extend(data_options(workload.data, workload.largest_block_bytes()));
         }
-        draft.seed(*fio_places, *seed, *pattern);
-        if *moving_start {
+        draft.seed(workload.fio_places, workload.seed, workload.pattern);
+        if workload.moving_start {
             draft.note(text!(
                 "kurabe starts each repetition at a different offset; fio starts at the first byte",
                 "kurabe は毎回違う位置から始めますが、fio は先頭から始めます"
             ));
         }
-        if end.time_check != TimeCheck::Always {
-            draft.note(time_check_note(end.time_check));
+        if workload.end.time_check != TimeCheck::Always {
+            draft.note(time_check_note(workload.end.time_check));
         }
         if lanes > 1 || groups.iter().any(|group| group.hole_bytes > 0) {
             draft.set("description", own_step(workload, jobs).words());
@@ -176,19 +148,21 @@ impl JobDraft {
     }
 
     fn engine(&mut self, engine: Option<&EngineRecord>, iodepth: u32) {
-        let name = engine.map_or("uring", |engine| engine.name.as_str());
+        let name = engine.map_or("uring", |engine| engine.name.word());
         self.set(
             "ioengine",
             FIO_ENGINES.iter().find(|(own, _)| *own == name).map_or("io_uring", |(_, fio)| fio),
         );
         self.set("iodepth", iodepth.to_string());
-        let Some(engine) = engine.filter(|engine| engine.name == "uring") else { return };
+        let Some(engine) = engine.filter(|engine| engine.name == RecordedEngine::Real(Engine::Uring)) else {
+            return;
+        };
         for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
             if engine.features.iter().any(|own| own == feature) {
                 self.turn_on(option);
             }
         }
-        if engine.wait == "poll" {
+        if engine.wait == WaitMode::Poll {
             self.turn_on("hipri");
         }
     }
@@ -242,13 +216,21 @@ impl JobDraft {
         split.join(":")
     }
 
-    fn pauses(&mut self, start_delay_ns: u64, thinking: Option<Thinking>) {
-        if start_delay_ns > 0 {
-            self.set("startdelay", time_words(start_delay_ns));
-        }
-        if let Some(Thinking { time_ns, every_operations }) = thinking {
-            self.set("thinktime", time_words(time_ns));
-            self.set("thinktime_blocks", every_operations.to_string());
+    /// Sets the options whose value fio has in the same form.
+    fn same_options(&mut self, workload: &Workload) {
+        for option in OPTIONS {
+            let (Some(name), Some(input)) = (option.fio.first(), option.value_of(&workload.access)) else {
+                continue;
+            };
+            let time = matches!(option.fio_form, FioForm::Seconds | FioForm::Micros);
+            match input {
+                OptionInput::Number(ns) if time => self.set(name, time_words(ns)),
+                OptionInput::Number(number) => self.set(name, number.to_string()),
+                OptionInput::Real(number) => self.set(name, number.to_string()),
+                OptionInput::On(is_on) => self.set(name, u8::from(is_on).to_string()),
+                OptionInput::Words(word) => self.set(name, word),
+                OptionInput::Sizes(_) | OptionInput::Zones(_) | OptionInput::Processors(_) => {}
+            }
         }
     }
 
@@ -273,21 +255,10 @@ impl JobDraft {
         }
     }
 
-    fn depth(&mut self, target: Option<LatencyTarget>) {
-        if let Some(LatencyTarget { latency_ns, percentile, window_ns }) = target {
-            self.set("latency_target", time_words(latency_ns));
-            self.set("latency_percentile", percentile.to_string());
-            self.set("latency_window", time_words(window_ns));
-        }
-    }
-
-    fn share(&mut self, flow: Option<Flow>, ends_all: bool) {
+    fn share(&mut self, flow: Option<Flow>) {
         if let Some(Flow { weight, group }) = flow {
             self.set("flow", weight.to_string());
             self.set("flow_id", group.to_string());
-        }
-        if ends_all {
-            self.turn_on("exitall");
         }
     }
 
@@ -347,7 +318,7 @@ impl JobDraft {
         u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
     }
 
-    fn end(&mut self, workload: &Workload, jobs: u64, warm_up_ns: u64) {
+    fn end(&mut self, workload: &Workload, jobs: u64) {
         let amount = total_bytes(workload);
         if let Some(bytes) = amount {
             let grain = u64::from(workload.grain_bytes()).max(1);
@@ -366,9 +337,6 @@ impl JobDraft {
             if amount.is_none() {
                 self.turn_on("time_based");
             }
-        }
-        if warm_up_ns > 0 {
-            self.set("ramp_time", time_words(warm_up_ns));
         }
     }
 

@@ -88,7 +88,7 @@ const CELLS: [TableColumn; 22] = [
     TableColumn("block_bytes", Whole(|line| shape(line.run, line.cell?).block_bytes)),
     TableColumn("iodepth", Whole(|line| shape(line.run, line.cell?).iodepth.map(u64::from))),
     TableColumn("threads", Whole(|line| shape(line.run, line.cell?).threads.map(u64::from))),
-    TableColumn("engine", Words(|line| known(&line.cell?.engine.as_ref()?.name))),
+    TableColumn("engine", Words(|line| known(line.cell?.engine.as_ref()?.name.word()))),
     TableColumn("repetitions_counted", Whole(|line| Some(line.cell?.counted().count() as u64))),
     TableColumn("measure", Words(|line| known(line.measure()?))),
     TableColumn("statistic", Words(cell_statistic)),

@@ -8,9 +8,12 @@ use super::region::{Reach, Region, region, spread};
 use super::steady::steady_rounds;
 use crate::export::FioLogKind;
 use crate::fio_values::{ONE_BY_ONE, PAGE_RANGE_FLAGS};
-use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, Rounds};
+use kurabe_core::profile::{
+    FioForm, IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionInput,
+    Overrides, Rounds,
+};
 use kurabe_core::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, LatencyTarget, OpenLoop, Pattern, SyncRule, Thinking,
+    AccessPattern, Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule,
     ThreadShare, Trims,
 };
 use kurabe_core::{
@@ -68,7 +71,14 @@ pub(super) fn read_job(
     let region = region(reader, own, pattern, jobs, notes)?;
     let iodepth = iodepth(reader, notes)?;
     let [block_sizes, write_block_sizes] = block_sizes(reader, direction)?;
+    let pattern = if is_interleaved { Pattern::Interleaved } else { pattern };
     let mut step = IoStep {
+        span_bytes: region.span_bytes,
+        span_percent: region.percent,
+        data: data(reader)?,
+        ..IoStep::plain(pattern, 4096, 1, vec![direction])
+    };
+    step.access = AccessPattern {
         read_percent: read_percent(reader)?,
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
@@ -76,13 +86,8 @@ pub(super) fn read_job(
         trims: order.trims,
         in_order,
         flow: flow(reader, jobs)?,
-        latency_target: latency_target(reader)?,
-        ends_all: reader.flag("exitall")?,
-        span_percent: region.percent,
         alignment_bytes: alignment(reader)?,
         write_block_sizes: if write_block_sizes == block_sizes { Vec::new() } else { write_block_sizes },
-        start_delay_ns: reader.time_ns("startdelay")?.unwrap_or(0),
-        thinking: thinking(reader)?,
         iodepth: own.map_or(iodepth, |own| own.iodepth),
         threads: own.map_or_else(|| u32::try_from(jobs).unwrap_or(MOST_THREADS), |own| own.threads),
         offset_bytes: match own {
@@ -90,14 +95,12 @@ pub(super) fn read_job(
             None if region.percent.is_some() => 0,
             None => reader.bytes("offset")?.unwrap_or(0),
         },
-        span_bytes: region.span_bytes,
         open_loop: open_loop(reader, direction, jobs, &block_sizes, notes)?,
-        warm_up_ns: reader.time_ns("ramp_time")?.unwrap_or(0),
         sync: sync(reader)?,
-        data: data(reader)?,
         block_sizes,
-        ..IoStep::plain(if is_interleaved { Pattern::Interleaved } else { pattern }, 4096, 1, vec![direction])
+        ..step.access
     };
+    same_in_fio(reader)?.change_step(&mut step);
     step.label = Some(beside(&step.label(), reader.name, Some(direction)));
     step.fio_places = if own.is_none() { fio_places(reader, &step, notes)? } else { None };
     let rounds = steady_rounds(reader, &mut step, notes)?;
@@ -191,23 +194,25 @@ fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
     .map(|name| name.replace("\\:", ":")))
 }
 
-/// Returns the latency target, if the job searches for the greatest depth within a latency.
-fn latency_target(reader: &OptionReader<'_>) -> Result<Option<LatencyTarget>> {
-    let percentile = reader.word("latency_percentile")?.map_or(Some(LatencyTarget::PERCENTILE), |word| {
-        word.parse().ok().filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0)
-    });
-    let remedy = text!("above 0 to 100", "0 より大きく 100 までです");
-    let percentile = reader.taken(percentile, "latency_percentile", remedy)?;
-    let window_ns = reader.micros_ns("latency_window")?.filter(|window_ns| *window_ns > 0);
-    let window_ns = window_ns.unwrap_or(LatencyTarget::WINDOW_NS);
-    let latency_ns = reader.micros_ns("latency_target")?.filter(|latency_ns| *latency_ns > 0);
-    Ok(latency_ns.map(|latency_ns| LatencyTarget { latency_ns, percentile, window_ns }))
-}
-
-fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
-    let every_operations = reader.number("thinktime_blocks", 1..=u64::from(u32::MAX))?.unwrap_or(1) as u32;
-    let time_ns = reader.micros_ns("thinktime")?;
-    Ok(time_ns.filter(|time_ns| *time_ns > 0).map(|time_ns| Thinking { time_ns, every_operations }))
+/// Reads the options whose value fio's job files have in the same form.
+fn same_in_fio(reader: &OptionReader<'_>) -> Result<Overrides> {
+    let mut overrides = Overrides::default();
+    for option in OPTIONS {
+        let Some(name) = option.fio.first().filter(|name| reader.has(name)) else { continue };
+        let above_zero = |ns: u64| (ns > 0).then_some(OptionInput::Number(ns));
+        let input = match option.fio_form {
+            FioForm::Other => None,
+            FioForm::Number => reader.number(name, 0..=u64::from(u32::MAX))?.map(OptionInput::Number),
+            FioForm::Real | FioForm::Word => reader.word(name)?.map(OptionInput::Words),
+            FioForm::Flag => reader.flag(name)?.then_some(OptionInput::On(true)),
+            FioForm::Seconds => reader.time_ns(name)?.and_then(above_zero),
+            FioForm::Micros => reader.micros_ns(name)?.and_then(above_zero),
+        };
+        if let Some(input) = input {
+            overrides.set(option.name, input).map_err(|remedy| reader.wrong(name).remedy(remedy))?;
+        }
+    }
+    Ok(overrides)
 }
 
 /// Returns the sizes of reads and of writes. For one direction, both are the same.

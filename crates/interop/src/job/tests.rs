@@ -32,7 +32,10 @@ fn sections_are_steps_and_global_holds_for_those_behind_it() {
     assert!(differs.as_ref().unwrap().en.contains("--runs"));
     assert_eq!(job.target.as_deref(), Some("/mnt/x"));
     let [one, two] = <[IoStep; 2]>::try_from(steps(source)).unwrap();
-    assert_eq!((one.directions, one.pattern, one.iodepth), (vec![Direction::Write], Pattern::Sequential, 1));
+    assert_eq!(
+        (&one.directions[..], one.pattern, one.iodepth),
+        (&[Direction::Write][..], Pattern::Sequential, 1)
+    );
     assert_eq!(one.block_sizes, [BlockSize { size_bytes: 1 << 20, weight: 1 }]);
     assert_eq!(one.end, End { passes: Some(1), ..End::default() });
     assert_eq!(

@@ -16,22 +16,21 @@ use std::collections::BTreeMap;
 
 /// Returns 64 KiB reads of 4 MiB in one pass.
 pub fn workload() -> Workload {
-    Workload {
-        pattern: Pattern::Sequential,
-        block_sizes: vec![BlockSize { size_bytes: 65_536, weight: 1 }],
-        ..kurabe_testkit::workload()
-    }
+    kurabe_testkit::workload().with(|access| {
+        access.pattern = Pattern::Sequential;
+        access.block_sizes = vec![BlockSize { size_bytes: 65_536, weight: 1 }];
+    })
 }
 
 pub fn engine(name: &str) -> EngineRecord {
     EngineRecord {
-        name: name.to_owned(),
-        asked: "auto".to_owned(),
+        name: name.into(),
+        asked: "auto".into(),
         reason: Text::same("test"),
         features: vec!["registered-buffers".to_owned(), "registered-file".to_owned()],
         fallbacks: Vec::new(),
-        wait: "sleep".to_owned(),
-        pages: "4k".to_owned(),
+        wait: "sleep".into(),
+        pages: "4k".into(),
         issuing_threads: 1,
     }
 }

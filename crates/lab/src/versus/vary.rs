@@ -51,7 +51,7 @@ impl Variant {
     pub fn of(side: &[(&str, &str)]) -> Result<Self, Text> {
         let mut overrides = Overrides::default();
         for (key, value) in side {
-            overrides.set(key, value)?;
+            overrides.set(key, *value)?;
         }
         Ok(Self { name: side_name(side), overrides, sets: Vec::new() })
     }

@@ -9,7 +9,6 @@ use kurabe_core::{Result, Text, text};
 use kurabe_lab::{assignments, load_served_model};
 use kurabe_serve::{DataPlace, check_exports};
 use kurabe_sim::{DeviceSpec, Stack};
-use std::path::Path;
 
 /// Image name used if the user didn't name one.
 const USUAL_GUEST: &str = "guest.qcow2";
@@ -55,7 +54,7 @@ impl Recipe {
     /// Returns an error if the model does not exist or the request is invalid.
     pub fn new(request: &GuestRequest) -> Result<Self> {
         let sets = assignments(SET, &request.sets, "flash.program_rate=10MB/s")?;
-        let spec = load_served_model(Path::new(&request.target), &sets, &request.without)?;
+        let spec = load_served_model(&request.target.as_str().into(), &sets, &request.without)?;
         let stack = Stack::new(&spec, 1)?;
         check_exports(request.exports, stack.units())?;
         let data = DataPlace::parse(&request.data)?;

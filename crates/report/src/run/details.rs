@@ -6,6 +6,7 @@ use crate::run::figures::longest;
 use crate::run::{figures, imported, remarks, times};
 use crate::words::{self, present};
 use crate::{machine::environment, words::stutter::stutter_items};
+use kurabe_core::issue::RecordedEngine;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord, fallback};
 use kurabe_core::{Text, number, profile::Statistic, text, workload::OpKind};
@@ -50,20 +51,20 @@ fn of_cell(cell: &Cell, statistic: Statistic) -> Doc {
 fn engine(cell: &Cell) -> Vec<Field> {
     let Some(engine) = &cell.engine else { return Vec::new() };
     let name = text!("engine", "エンジン");
-    if engine.name == "model" {
+    if engine.name == RecordedEngine::Model {
         // A model has no kernel that could serve operations in different ways, so the reason is
         // sufficient.
         return vec![(name, vec![engine.reason.clone()])];
     }
-    let asked = &engine.asked;
+    let asked = engine.asked.word();
     let how = vec![
-        words::engine(&engine.name),
+        words::engine(engine.name.word()),
         engine.reason.clone(),
         text!("asked for: {asked}", "指定: {asked}"),
     ];
     let features = engine.features.iter().map(Text::same).collect();
     let refused = |phrase: &String| (text!("refused", "使用不可"), vec![fallback(phrase)]);
-    let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
+    let (wait, pages, threads) = (engine.wait.word(), engine.pages.word(), engine.issuing_threads);
     let plural = if threads == 1 { "" } else { "s" };
     let issuing = vec![
         text!("{threads} thread{plural}", "スレッド {threads} 本"),

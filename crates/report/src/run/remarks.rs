@@ -6,6 +6,7 @@ use crate::run::ranks::ranks;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::{run::grid::GENERATOR_SIGN, run::table::RunTable, words};
 use kurabe_compare::written_bytes;
+use kurabe_core::issue::RecordedEngine;
 use kurabe_core::mention::{DETAILS, SHOW};
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal};
@@ -373,8 +374,8 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let used = cells.iter().filter_map(|cell| {
         let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
         // For a model, the header already says so.
-        let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
-        Some((engine.name.as_str(), shallow))
+        let engine = cell.engine.as_ref().filter(|engine| engine.name != RecordedEngine::Model)?;
+        Some((engine.name.word(), shallow))
     });
     let used: Vec<(&str, bool)> = used.collect();
     let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();

@@ -3,13 +3,10 @@
 use crate::doc::{Field, Fields};
 use crate::words::{self, present};
 use kurabe_core::profile::{
-    AccessOrder, AccessTimeStep, CommandStep, IoStep, MetadataStep, PositionalStep, ReplayStep, ReplayTiming,
-    Step,
+    AccessOrder, AccessTimeStep, CommandStep, IoStep, MetadataStep, OPTIONS, PositionalStep, ReplayStep,
+    ReplayTiming, Step,
 };
-use kurabe_core::workload::{
-    AccessZone, Arrival, BlocksInOrder, Direction, End, EndSync, Flow, Processors, SyncRule, Thinking,
-    ThreadShare, TimeCheck, Trims,
-};
+use kurabe_core::workload::{Direction, End, TimeCheck};
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
 
 /// Describes a step, with further facts. Empty for an `io` step.
@@ -44,120 +41,24 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     // A user-defined name may hide block size and queue depth. The order of offsets is always
     // shown.
     let size_and_depth = made.split_once(' ').map_or(made.as_str(), |(_, rest)| rest);
-    let percent = step.read_percent;
-    let mix = step.directions.contains(&Direction::Mix);
-    let mut items = present([
-        (!step.label().contains(size_and_depth)).then(|| Text::same(size_and_depth)),
-        match step.rewrite_every_reads {
-            Some(every) => Some(text!(
-                "after every {every} reads the block is written back",
-                "読み出し {every} 回ごとに同じ場所へ書き戻し"
-            )),
-            None => mix.then(|| text!("mix: {percent} % reads", "混合: 読み出し {percent} %")),
-        },
-        step.trims.map(|trims| match trims {
-            Trims::Only => text!(
-                "each block is discarded, after the span was written",
-                "範囲に書き込んでから、各ブロックを破棄(TRIM)"
-            ),
-            Trims::BeforeWrites => text!(
-                "each block is discarded before it is written",
-                "各ブロックを破棄(TRIM)してから書き込み"
-            ),
-        }),
-        step.open_loop.map(|open| {
-            let rate = number::iops(open.rate_iops);
-            let (en, ja) = match open.arrival {
-                Arrival::Even => ("even", "等間隔"),
-                Arrival::Poisson => ("Poisson", "ポアソン"),
-            };
-            text!("{rate} offered, {en} arrivals", "{rate} で投入、到着は{ja}")
-        }),
-        time_if(step.warm_up_ns).map(|time| text!("{time} of warm-up", "ウォームアップ {time}"; time)),
+    let mut items = present([(!step.label().contains(size_and_depth)).then(|| Text::same(size_and_depth))]);
+    items.extend(OPTIONS.iter().filter_map(|option| option.describe(step)));
+    items.extend(present([
         match step.warm_up_passes {
             0 => None,
             1 => Some(text!("after a pass over its span", "範囲を 1 周してから")),
             passes => Some(text!("after {passes} passes over its span", "範囲を {passes} 周してから")),
         },
-    ]);
-    items.extend(places_and_pauses(step));
-    items.extend(end(&step.end));
-    items.extend(match step.thread_share {
-        ThreadShare::Usual => None,
-        ThreadShare::Parts => Some(text!("a part for each thread", "スレッドごとに別の範囲")),
-        ThreadShare::Whole => Some(text!("all of it by each thread", "各スレッドが全範囲")),
-    });
-    items.extend(step.span_bytes.map(within));
-    items.extend(syncs(&step.sync));
-    items.extend(step.data.map(words::data));
-    items
-}
-
-/// Returns a time, unless it is 0.
-fn time_if(ns: u64) -> Option<Text> {
-    (ns > 0).then(|| number::planned_time(ns))
-}
-
-/// Describes what runs concurrently, start delay and pauses, and how positions and sizes are drawn.
-fn places_and_pauses(step: &IoStep) -> Vec<Text> {
-    present([
         step.beside.then(|| text!("at the same time as the step before", "前のステップと同時に")),
-        time_if(step.start_delay_ns)
-            .map(|time| text!("begins {time} after the start", "開始から {time} 後に始める"; time)),
-        step.thinking.map(|Thinking { time_ns, every_operations }| {
-            let pause = number::latency_ns(time_ns);
-            match every_operations {
-                1 => text!("pauses {pause} after each operation", "1 操作ごとに {pause} 休む"),
-                _ => text!(
-                    "pauses {pause} after {every_operations} operations",
-                    "{every_operations} 操作ごとに {pause} 休む"
-                ),
-            }
-        }),
-        step.processors.as_ref().map(|Processors { numbers, one_each }| match one_each {
-            true => {
-                text!("each thread on one of the processors {numbers:?}", "CPU {numbers:?} の 1 つずつで")
-            }
-            false => text!("on processors {numbers:?}", "CPU {numbers:?} で"),
-        }),
-        (!step.write_block_sizes.is_empty()).then(|| {
-            let sizes = step.write_block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes)));
-            let sizes = sizes.collect::<Vec<_>>().join("/");
-            text!("writes of {sizes}", "書き込みは {sizes}")
-        }),
-        (!step.zones.is_empty()).then(|| {
-            let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
-            let zones = step.zones.iter().map(zone).collect::<Vec<_>>().join(":");
-            text!("zones {zones} (% of operations / % of the span)", "領域 {zones}(操作の % / 範囲の %)")
-        }),
-        step.in_order.map(|in_order| match in_order {
-            BlocksInOrder::Blocks(blocks) => {
-                text!("{blocks} blocks in order from each place", "位置ごとに {blocks} ブロックを順に")
-            }
-            BlocksInOrder::Percent(percent) => {
-                text!("{percent} % follow the block before", "{percent} % は前のブロックの続き")
-            }
-        }),
-        step.flow.map(|Flow { weight, .. }| {
-            text!("share {weight} of the operations at once", "同時に行う操作のうち {weight} の割合")
-        }),
-        step.latency_target.map(|target| {
-            let (latency, percentile) = (number::latency_ns(target.latency_ns), target.percentile);
-            text!(
-                "the greatest depth up to that within {latency} for {percentile} %",
-                "その深さまでで {percentile} % が {latency} に収まる最大の深さ"
-            )
-        }),
-        step.ends_all.then(|| text!("all end with it", "これが終わればすべて終わる")),
         step.span_percent.map(|(start, length)| {
             let end = start.saturating_add(length).min(100);
             text!("from {start} to {end} % of the target", "対象の {start} % から {end} % まで")
         }),
-        step.alignment_bytes.map(|bytes| {
-            let unit = format_bytes(u64::from(bytes));
-            text!("places are multiples of {unit}", "位置は {unit} の倍数")
-        }),
-    ])
+    ]));
+    items.extend(end(&step.end));
+    items.extend(step.span_bytes.map(within));
+    items.extend(step.data.map(words::data));
+    items
 }
 
 fn within(span_bytes: u64) -> Text {
@@ -179,26 +80,10 @@ fn end(end: &End) -> Vec<Text> {
         }),
         match end.time_check {
             TimeCheck::Always => None,
-            TimeCheck::Pass => Some(text!("time looked at after whole passes", "時間の確認は 1 周ごと")),
+            TimeCheck::Pass => Some(text!("time checked after whole passes", "時間の確認は 1 周ごと")),
             TimeCheck::Operations(count) => {
-                Some(text!("time looked at every {count} operations", "時間の確認は {count} 操作ごと"))
+                Some(text!("time checked every {count} operations", "時間の確認は {count} 操作ごと"))
             }
-        },
-    ])
-}
-
-fn syncs(sync: &SyncRule) -> Vec<Text> {
-    let (whole, flush) = if sync.data_only { ("O_DSYNC", "fdatasync") } else { ("O_SYNC", "fsync") };
-    present([
-        sync.o_sync.then(|| Text::same(whole)),
-        sync.every_writes.map(|every| match every {
-            1 => text!("{flush} after every write", "書き込みごとに {flush}"),
-            _ => text!("{flush} every {every} writes", "書き込み {every} 回ごとに {flush}"),
-        }),
-        match sync.at_end {
-            EndSync::None => None,
-            EndSync::Timed => Some(text!("fsync at the end, timed", "最後に fsync (計時に含む)")),
-            EndSync::Untimed => Some(text!("fsync at the end, not timed", "最後に fsync (計時に含まない)")),
         },
     ])
 }

@@ -2,6 +2,7 @@
 
 use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
+use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
 
@@ -74,7 +75,7 @@ fn part_doc(part: &Part) -> Doc {
 fn target(row: &StudyRow) -> String {
     let words = |model: &str, sets: &[(String, String)]| {
         let sets = sets.iter().map(|(key, value)| format!(" {key}={value}"));
-        format!("model:{model}{}", sets.collect::<String>())
+        format!("{MODEL_PREFIX}{model}{}", sets.collect::<String>())
     };
     let own = words(&row.model, &row.sets);
     match &row.over {

@@ -136,7 +136,10 @@ impl<'de> Deserializer<'de> for &mut Tape {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_map(Fields { structure, left: fields, tape: self })
+        match self.with_access_pattern(structure) {
+            Some(value) => value.deserialize_map(visitor).map_err(Error::custom),
+            None => visitor.visit_map(Fields { structure, left: fields, tape: self }),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

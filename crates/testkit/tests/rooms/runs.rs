@@ -49,7 +49,7 @@ fn reads(target: &Path, runs: u32) -> RunRequest {
     );
     let profile = Profile::parse("reads.toml", &source).unwrap();
     RunRequest {
-        target: target.to_owned(),
+        target: target.into(),
         procedure: Procedure::Given(Box::new(profile)),
         ..RunRequest::default()
     }

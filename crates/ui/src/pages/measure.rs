@@ -11,11 +11,11 @@ use super::turns::{self, Vary};
 use crate::desk::Wish;
 use crate::places::{DriveCard, drive_cards};
 use kurabe_core::profile_library::PROFILES;
+use kurabe_core::target_name::{MODEL_PREFIX, TargetName};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
-use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
+use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest};
 use kurabe_report::{foreseen_sentence, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
-use std::path::PathBuf;
 
 /// Sizes of the test file, as in CrystalDiskMark.
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
@@ -139,16 +139,17 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
 }
 
 /// Returns a path or a built-in model. A page must not make kurabe read a model file.
-fn own_target(target: &str) -> Result<PathBuf> {
+fn own_target(target: &str) -> Result<TargetName> {
     if target.contains('\0') {
         return Err(
             ErrorKind::Usage.error(text!("no name holds a zero byte", "名前にゼロのバイトは使えません"))
         );
     }
-    if let Some(name) = model_name(target.as_ref()) {
+    let target = TargetName::from(target);
+    if let Some(name) = target.model() {
         device_named(name)?;
     }
-    Ok(PathBuf::from(target))
+    Ok(target)
 }
 
 /// Handles `GET /`.
@@ -215,7 +216,7 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
             let prepared = Prepared::new(*request)?;
             html! {
                 p { (foreseen_sentence(&prepared.foresee()?, prepared.is_modelled()).get(lang)) }
-                @if prepared.target().starts_with("/dev/") {
+                @if prepared.target().path().is_some_and(|path| path.starts_with("/dev/")) {
                     (writing(form.target.trim(), form.profile_name(), lang))
                 }
             }
@@ -255,7 +256,7 @@ fn place_field(label: &Text, target: Option<&str>, cards: &[DriveCard], lang: La
                 @if place.is_usable { option value=(place.target) { (place.line(lang)) } }
             }
             @for (name, _) in DEVICES {
-                option value={ "model:" (name) } { (device_named(name)?.title.get(lang)) }
+                option value={ (MODEL_PREFIX) (name) } { (device_named(name)?.title.get(lang)) }
             }
         }
     })

@@ -84,7 +84,7 @@ pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str,
     }
     let differs = |Variation { key, values }| format!("{key}={}", values.join(","));
     words.extend(axes(vary)?.into_iter().map(|axis| format!("--vary {}", shown::shell_word(&differs(axis)))));
-    words.extend(request.targets.iter().map(|target| shown::shell_word(&shown::path(target))));
+    words.extend(request.targets.iter().map(|target| shown::shell_word(&shown::path(target.typed()))));
     Ok(words.join(" "))
 }
 

@@ -31,15 +31,17 @@ fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
             direction: Some(work.direction),
             measure: Measure::Rate,
             workload: Some(Workload {
-                read_percent: if writes { 0 } else { 100 },
-                iodepth: work.iodepth,
                 data: Data::Random,
-                sync: SyncRule { every_writes: work.sync.then_some(1), ..SyncRule::default() },
                 ..Workload::plain(
                     if work.sequential { Pattern::Sequential } else { Pattern::Random },
                     work.block_bytes as u32,
                     1 << 30,
                 )
+                .with(|access| {
+                    access.read_percent = if writes { 0 } else { 100 };
+                    access.iodepth = work.iodepth;
+                    access.sync = SyncRule { every_writes: work.sync.then_some(1), ..SyncRule::default() };
+                })
             }),
             engine: None,
             repetitions: rates().into_iter().map(repetition).collect(),

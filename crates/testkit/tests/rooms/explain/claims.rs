@@ -65,7 +65,12 @@ fn block_cell(direction: Direction, pattern: Pattern, bytes: u32, each_ns: f64, 
     let block_sizes = vec![BlockSize { size_bytes: bytes, weight: 1 }];
     let read_percent = if direction == Direction::Write { 0 } else { 100 };
     Cell {
-        workload: Some(Workload { pattern, block_sizes, read_percent, sync, ..workload() }),
+        workload: Some(workload().with(|access| {
+            access.pattern = pattern;
+            access.block_sizes = block_sizes;
+            access.read_percent = read_percent;
+            access.sync = sync;
+        })),
         repetitions: vec![alone(0, direction, bytes, each_ns)],
         ..cell("a cell", Some(direction))
     }
@@ -287,7 +292,10 @@ fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> Vec<SweepCurve
         }
     });
     let cell = Cell {
-        workload: Some(Workload { pattern: Pattern::Sequential, read_percent: 0, ..workload() }),
+        workload: Some(workload().with(|access| {
+            access.pattern = Pattern::Sequential;
+            access.read_percent = 0;
+        })),
         repetitions: repetitions.collect(),
         ..cell("long write", Some(Direction::Write))
     };
