@@ -25,6 +25,7 @@ use crate::verify::{ImageCheck, Ledger, Stamping, check_image};
 use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
+use kurabe_core::workload::Workload;
 use kurabe_core::{
     Error, ErrorKind, Result, Text, device::Buffer, made::MadeFacts, shown, text, workload::SyncRule,
 };
@@ -350,6 +351,14 @@ impl Target {
             }
         }
         Ok(())
+    }
+
+    /// Opens the target again for a thread of a workload.
+    ///
+    /// # Errors
+    /// As [`Self::open_lane`].
+    pub(crate) fn open_for(&self, workload: &Workload) -> Result<Opened> {
+        self.open_lane(workload.writes(), workload.sync)
     }
 
     /// Opens the target again for a thread of a repetition.

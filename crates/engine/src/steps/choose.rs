@@ -235,7 +235,7 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
         let trial = trial_of(workload, round);
         let mut medians = [0, 0];
         for (index, engine) in [Engine::Uring, Engine::Threads].into_iter().enumerate() {
-            let open = || target.open_lane(workload.writes(), workload.sync);
+            let open = || target.open_for(workload);
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);

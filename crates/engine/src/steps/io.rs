@@ -41,7 +41,7 @@ impl Real<'_> {
                 workload: workload.clone(),
                 issue: choice.issue,
             };
-            let open = |workload: &Workload| self.target.open_lane(workload.writes(), workload.sync);
+            let open = |workload: &Workload| self.target.open_for(workload);
             let (chosen, iodepth) = within_target(workload, |window| {
                 let jobs = vec![group(window)];
                 let watched = context.watched(progress, |interrupt, live| {
@@ -74,7 +74,7 @@ impl Real<'_> {
         let mark = self.noise.start();
         let delays: Vec<u64> = jobs.iter().map(|job| job.workload.start_delay_ns).collect();
         let lists = context.operations.is_some();
-        let open = |workload: &Workload| self.target.open_lane(workload.writes(), workload.sync);
+        let open = |workload: &Workload| self.target.open_for(workload);
         let (meet, run_started_ns) = (context.meet(), context.started_ns);
         let mut measured = context.watched(progress, |interrupt, live| {
             measure_groups(&open, jobs, lists, interrupt, live, &meet)

@@ -92,7 +92,7 @@ impl Ground for Real<'_> {
     ) -> Result<(u64, u64)> {
         let workload = &context.part(workload.clone(), false);
         let issue = self.choose(context, workload)?.issue;
-        let open = || self.target.open_lane(workload.writes(), workload.sync);
+        let open = || self.target.open_for(workload);
         let measured =
             context.watched(tell, |interrupt, live| measure(&open, workload, issue, interrupt, live))?;
         if workload.writes() && !self.target.facts().direct {

@@ -4,6 +4,7 @@
 //! `step.rs` reads, or that name an option of a workload, are supported. The rest is ignored or
 //! refused, each with the reason.
 
+use kurabe_core::profile::{FioForm, OPTIONS};
 use kurabe_core::{DataFile, Result, Text};
 use std::sync::LazyLock;
 
@@ -109,7 +110,17 @@ pub(super) const BARE_WORDS: [&str; 10] = [
 pub fn fio_options() -> &'static [FioOptions] {
     static TABLE: LazyLock<Vec<FioOptions>> = LazyLock::new(|| {
         // A mistake in the table is found by its test.
-        read("options.toml", include_str!("options.toml")).unwrap_or_default()
+        let mut table = read("options.toml", include_str!("options.toml")).unwrap_or_default();
+        let in_same_form = OPTIONS.iter().filter(|option| option.fio_form != FioForm::Other);
+        let names = in_same_form.filter_map(|option| option.fio.first()).map(|name| (*name).to_owned());
+        table.push(FioOptions {
+            kind: FioOptionKind::Done,
+            names: names.collect(),
+            of_line: false,
+            path: None,
+            why: None,
+        });
+        table
     });
     &TABLE
 }
@@ -149,14 +160,15 @@ pub(super) fn plain_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::profile::{FioForm, OPTIONS};
+    use kurabe_core::profile::WorkloadOption;
 
     /// The options in fio 3.36's documentation, by their main names.
     const DOCUMENTED: &str = include_str!("documented.txt");
 
     #[test]
     fn every_documented_option_is_once_in_the_table() {
-        let table = read("options.toml", include_str!("options.toml")).unwrap();
+        read("options.toml", include_str!("options.toml")).unwrap();
+        let table = fio_options();
         let names: Vec<&String> = table.iter().flat_map(|group| &group.names).collect();
         for name in DOCUMENTED.split_whitespace() {
             let count = names.iter().filter(|other| **other == plain_name(name)).count();
@@ -201,10 +213,10 @@ mod tests {
         for group in fio_options().iter().filter(|group| group.kind == FioOptionKind::Done) {
             for name in &group.names {
                 let by_hand = readers.iter().any(|reader| reader.contains(&format!("\"{name}\"")));
-                let by_table = OPTIONS.iter().any(|option| {
+                let is_in_same_form = |option: &WorkloadOption| {
                     option.fio_form != FioForm::Other && option.fio.first() == Some(&name.as_str())
-                });
-                assert!(by_hand || by_table, "{name}");
+                };
+                assert!(by_hand || OPTIONS.iter().any(is_in_same_form), "{name}");
             }
         }
     }
