@@ -263,6 +263,27 @@ impl SyncRule {
     }
 }
 
+/// How long written data is expected to live: `F_SET_RW_HINT` of fcntl(2). A drive with data placement may store
+/// data of one lifetime together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WriteHint {
+    /// A short time.
+    Short,
+    /// Longer than short-lived data.
+    Medium,
+    /// Longer than medium-lived data.
+    Long,
+    /// Longer than all other data.
+    Extreme,
+}
+
+impl Keyword for WriteHint {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("short", Self::Short), ("medium", Self::Medium), ("long", Self::Long), ("extreme", Self::Extreme)];
+}
+
 /// The spacing of arrivals in an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -582,6 +603,9 @@ pub struct AccessPattern {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio_places: Option<FioPlaces>,
+    /// Expected lifetime of the written data. Not stated if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hint: Option<WriteHint>,
     /// The limits of a repetition. Of a step: the profile's time if none is given.
     pub end: End,
     /// Use of fsync and `O_SYNC`.

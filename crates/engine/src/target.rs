@@ -25,10 +25,12 @@ use crate::verify::{ImageCheck, Ledger, Stamping, check_image};
 use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
+use kurabe_core::words::Keyword;
 use kurabe_core::workload::Workload;
 use kurabe_core::{
     Error, ErrorKind, Result, Text, device::Buffer, made::MadeFacts, shown, text, workload::SyncRule,
 };
+use kurabe_host::set_write_hint;
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -358,7 +360,20 @@ impl Target {
     /// # Errors
     /// As [`Self::open_lane`].
     pub(crate) fn open_for(&self, workload: &Workload) -> Result<Opened> {
-        self.open_lane(workload.writes(), workload.sync)
+        let opened = self.open_lane(workload.writes(), workload.sync)?;
+        if let Some(hint) = workload.write_hint.filter(|_| workload.writes()) {
+            set_write_hint(&opened.file, hint).map_err(|error| {
+                let word = hint.word();
+                Error::os(
+                    text!(
+                        "the write hint `{word}` cannot be set",
+                        "書き込みのヒント `{word}` を設定できません"
+                    ),
+                    &error,
+                )
+            })?;
+        }
+        Ok(opened)
     }
 
     /// Opens the target again for a thread of a repetition.

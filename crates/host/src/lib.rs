@@ -64,7 +64,8 @@ pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use places::{CandidateDirectory, StorageMount, storage_mounts};
 pub use platform::{
-    Number, block_number, discard, file_extents, loop_status, process_exists, swap_off, thaw, write_pages,
+    Number, block_number, discard, file_extents, loop_status, process_exists, set_write_hint, swap_off, thaw,
+    write_pages,
 };
 pub use processes::{
     Descendant, Process, descendants, this_process_holds, users_of_file_system, uses_file_system,

@@ -4,7 +4,7 @@
 mod calls;
 
 pub(crate) use calls::is_open_for_writing;
-pub use calls::{discard, file_extents, loop_status, swap_off, thaw, write_pages};
+pub use calls::{discard, file_extents, loop_status, set_write_hint, swap_off, thaw, write_pages};
 
 use crate::subject::{Space, Subject, SubjectKind};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};

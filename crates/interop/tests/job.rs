@@ -7,7 +7,7 @@ use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::record::{Cell, Interval, Repetition, RunRecord, Series, TargetKind};
 use kurabe_core::workload::{
     AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow, LatencyTarget,
-    OpenLoop, Pattern, SyncRule, Thinking, ThreadShare, Workload,
+    OpenLoop, Pattern, SyncRule, Thinking, ThreadShare, Workload, WriteHint,
 };
 use kurabe_interop::{ExportFormat, NoSurroundings, export, fio_log, read_fio_job};
 use kurabe_testkit::needs::skip;
@@ -124,6 +124,7 @@ fn exact() -> Vec<Workload> {
     all.push(writes.clone().with(|access| access.sync = pages));
     let target = LatencyTarget { latency_ns: 500_000, percentile: 99.9, window_ns: 50_000_000 };
     all.push(random.clone().with(|access| access.latency_target = Some(target)));
+    all.push(writes.clone().with(|access| access.write_hint = Some(WriteHint::Long)));
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
         all.push(Workload { data, ..writes.clone() });
     }

@@ -17,10 +17,10 @@ mod values;
 use crate::data_file::DataTable;
 use crate::issue::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
 use crate::quantity::format_bytes;
-use crate::words::all_words;
+use crate::words::{Keyword, all_words};
 use crate::workload::{
     AccessPattern, AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow,
-    LatencyTarget, OpenLoop, Pattern, Processors, Thinking, ThreadShare, Trims,
+    LatencyTarget, OpenLoop, Pattern, Processors, Thinking, ThreadShare, Trims, WriteHint,
 };
 use crate::{error::Result, number, profile::IoStep, text, text::Text};
 use serde::{Deserialize, Serialize};
@@ -547,6 +547,15 @@ options! {
             EndSync::Timed => Some(text!("fsync at the end, timed", "最後に fsync (計時に含む)")),
             EndSync::Untimed => Some(text!("fsync at the end, not timed", "最後に fsync (計時に含まない)")),
         };
+    "write-hint" write_hint: WriteHint, Workload, Choice(all_words::<WriteHint>), "LIFETIME", fio: &["write_hint"],
+        key: Some("write_hint"), fio_form: FioForm::Word, idle_on_models: true;
+        ("Expected lifetime of written data, for drives that place data by it", "書き込むデータの寿命のヒント(対応ドライブ用)");
+        apply |step, hint, _| step.write_hint = Some(hint);
+        says |step| step.write_hint.map(|hint| {
+            let word = hint.word();
+            text!("lifetime of the data: {word}", "データの寿命: {word}")
+        });
+        value |access| access.write_hint;
     "size" size_bytes: u64, Rules, Bytes, "SIZE", fio: &["size"];
         ("Size of the test file, or number of bytes of the target to use", "テストファイルの大きさ、または対象のうち使う範囲");
     "runs" runs: u32, Rules, Count(1, 1_000_000), "N", may_differ: false;

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use super::Number;
+use kurabe_core::workload::WriteHint;
 use rustix::fs::FallocateFlags;
 use std::ffi::CString;
 use std::fs::File;
@@ -91,6 +92,21 @@ pub fn write_pages(file: &File, offset_bytes: u64, length_bytes: u64, flags: u32
     let (offset, length) = (offset_bytes.cast_signed(), length_bytes.cast_signed());
     // SAFETY: the call takes an open descriptor and numbers.
     let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, length, flags) };
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// `F_SET_RW_HINT` of `linux/fcntl.h`.
+const F_SET_RW_HINT: libc::c_int = 1024 + 12;
+
+/// States how long data written to a file is expected to live.
+///
+/// # Errors
+/// Returns the operating system's error.
+pub fn set_write_hint(file: &File, hint: WriteHint) -> io::Result<()> {
+    // RWH_WRITE_LIFE_SHORT is 2; 0 and 1 state nothing.
+    let number = hint as u64 + 2;
+    // SAFETY: the request reads a 64-bit number, which lives until it returns.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), F_SET_RW_HINT, &raw const number) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -204,6 +220,27 @@ pub fn file_extents(file: &File, is_written_before: bool) -> io::Result<Vec<std:
         match mapped.last() {
             Some(last) if last.flags & LAST == 0 && last.length > 0 => start = last.logical + last.length,
             _ => return Ok(places),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::words::Keyword;
+
+    #[test]
+    fn a_file_has_the_hint_that_was_set() {
+        /// `F_GET_RW_HINT` of `linux/fcntl.h`.
+        const F_GET_RW_HINT: libc::c_int = 1024 + 11;
+        let file = tempfile::tempfile().unwrap();
+        // The numbers of `RWH_WRITE_LIFE_*` in `linux/fcntl.h`.
+        for ((_, hint), number) in WriteHint::WORDS.iter().zip([2u64, 3, 4, 5]) {
+            set_write_hint(&file, *hint).unwrap();
+            let mut set = 0u64;
+            // SAFETY: the request writes a 64-bit number, which lives until it returns.
+            let answer = unsafe { libc::fcntl(file.as_raw_fd(), F_GET_RW_HINT, &raw mut set) };
+            assert_eq!((answer, set), (0, number));
         }
     }
 }
