@@ -11,6 +11,7 @@ use crate::recommend::{FIRM_SHARE, worst_standstill};
 use crate::uses::{Bearable, LeastRate, Use, UseLimit, UseWork};
 use crate::write_cache::{WriteCaches, cache_bytes, written_bytes};
 use kurabe_core::Text;
+use kurabe_core::environment::Link;
 use kurabe_core::profile::{IoStep, MOST_THREADS, Order, Profile, Rules, Step};
 use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::{Cell, LatencyRecord, Repetition, RunRecord};
@@ -46,6 +47,9 @@ pub struct Fit {
     pub verdict: FitVerdict,
     /// Each limit of the use with its measurement.
     pub limits: Vec<JudgedLimit>,
+    /// The memory of the computer that was measured instead of a drive, which no use is fit for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_memory: Option<HostMemory>,
     /// Why the verdict is unclear although every limit is met: a cache may have taken all writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_doubt: Option<CacheDoubt>,
@@ -61,6 +65,29 @@ pub struct CacheDoubt {
     pub needed_bytes: u64,
     /// Time in ns to write them at the rate at which the test file was written.
     pub needed_ns: Option<u64>,
+}
+
+/// Memory of the computer behind a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HostMemory {
+    /// All of the target is in memory, such as tmpfs: nothing survives a restart.
+    Memory,
+    /// The page cache answers for a file behind a loop device.
+    PageCache,
+}
+
+/// Returns the memory of the computer that a run on a real target measured instead of a drive, as far as the devices
+/// under the target show it.
+pub fn host_memory(record: &RunRecord) -> Option<HostMemory> {
+    let devices = &record.header.environment.devices;
+    if !devices.is_empty() && devices.iter().all(|device| device.link == Some(Link::Memory)) {
+        return Some(HostMemory::Memory);
+    }
+    let [device] = devices.as_slice() else { return None };
+    let is_buffered = matches!(device.link, Some(Link::Loop { direct: Some(false), .. }));
+    (is_buffered && device.served_model().is_none()).then_some(HostMemory::PageCache)
 }
 
 /// Verdict on storage for a use.
@@ -150,6 +177,13 @@ impl Fit {
     /// writes that the drive's caches may have taken do not make it fit.
     pub fn of_run(record: &RunRecord, purpose: &Use, count: u32) -> Self {
         let fit = Self::of(&record.cells, purpose, count);
+        if let Some(memory) = host_memory(record) {
+            let verdict = match memory {
+                HostMemory::Memory => FitVerdict::Unfit,
+                HostMemory::PageCache => FitVerdict::NotClear,
+            };
+            return Self { verdict, host_memory: Some(memory), ..fit };
+        }
         let doubt = cache_doubt(record).filter(|_| purpose.sustained && fit.verdict == FitVerdict::Fit);
         match doubt {
             Some(doubt) => Self { verdict: FitVerdict::NotClear, cache_doubt: Some(doubt), ..fit },
@@ -175,7 +209,16 @@ impl Fit {
         };
         let (name, title) = (purpose.name.clone(), purpose.title.clone());
         let count = purpose.counts().then_some(count);
-        Self { name, title, count, largest_count: None, verdict, limits, cache_doubt: None }
+        Self {
+            name,
+            title,
+            count,
+            largest_count: None,
+            verdict,
+            limits,
+            host_memory: None,
+            cache_doubt: None,
+        }
     }
 
     /// Returns the limit that determines the verdict: the first one with the same verdict, or among

@@ -24,7 +24,9 @@ pub use fairness::{
     ABOUT_LATENCY, Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of,
 };
 pub use fastest::{Fastest, fastest};
-pub use fit::{CacheDoubt, Fit, FitGround, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
+pub use fit::{
+    CacheDoubt, Fit, FitGround, FitVerdict, HostMemory, JudgedLimit, MeasuredLimit, fit_profile, host_memory,
+};
 pub use history::{History, history, measured_again};
 pub use history_key::device_identity;
 pub use key::{CellKey, CellName, TargetPart};

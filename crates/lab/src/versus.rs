@@ -17,7 +17,7 @@ use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
-use kurabe_core::issue::{EngineChoice, Settings};
+use kurabe_core::issue::Settings;
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
 use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::quantity::NS_PER_S;
@@ -87,20 +87,14 @@ pub struct VersusRequest {
     pub time_ns: Option<u64>,
     /// Duration in ns of repetitions that end by time.
     pub repetition_ns: u64,
-    /// Pause in ns before each repetition.
-    pub interval_ns: u64,
     /// Largest relative difference that does not matter.
     pub margin: f64,
-    /// Size of the test files, or number of bytes of each target to cover.
-    pub size_bytes: Option<u64>,
-    /// Seed of the order, offsets and data. If absent, a new order is chosen.
-    pub seed: Option<u64>,
+    /// Changes to the procedure of all targets: its size, the seed of the order, offsets and data (by default a new
+    /// one), the pause before each repetition, and how operations are issued on real targets.
+    #[serde(default)]
+    pub overrides: Overrides,
     /// Labels of the runs.
     pub labels: Vec<(String, Option<String>)>,
-    /// Engine for real targets.
-    pub engine: EngineChoice,
-    /// Whether I/O goes through the page cache.
-    pub buffered: bool,
     /// Whether models get no test file.
     #[serde(default)]
     pub no_fill: bool,
@@ -122,13 +116,9 @@ impl Default for VersusRequest {
             profile: "quick".to_owned(),
             time_ns: None,
             repetition_ns: USUAL_REPETITION_NS,
-            interval_ns: 0,
             margin: 0.05,
-            size_bytes: None,
-            seed: None,
+            overrides: Overrides::default(),
             labels: Vec::new(),
-            engine: EngineChoice::default(),
-            buffered: false,
             no_fill: false,
             write_existing: false,
             destroy_data_on: Vec::new(),
@@ -182,7 +172,7 @@ impl PreparedVersus {
     /// [`Prepared::new`].
     pub fn new(request: VersusRequest) -> Result<Self> {
         request.check()?;
-        let order_seed = request.seed.map_or_else(random_word, Ok)?;
+        let order_seed = request.overrides.seed.map_or_else(random_word, Ok)?;
         let requests = request.runs();
         let mut plans = requests.iter().map(ProfileWithTraces::of).collect::<Result<Vec<_>>>()?;
         if !request.variants.is_empty() {
@@ -322,6 +312,11 @@ impl VersusRequest {
             )))
     }
 
+    /// Returns the pause in ns before each repetition.
+    fn interval_ns(&self) -> u64 {
+        self.overrides.interval_ns.unwrap_or(0)
+    }
+
     fn are_models(&self) -> bool {
         self.targets.iter().all(|target| target.model().is_some())
     }
@@ -365,8 +360,8 @@ impl VersusRequest {
             let request = self.of_target(target);
             let Variant { overrides, sets, .. } = variant.clone();
             let overrides = Overrides {
-                size_bytes: overrides.size_bytes.or(self.size_bytes),
-                seed: overrides.seed.or(self.seed),
+                size_bytes: overrides.size_bytes.or(self.overrides.size_bytes),
+                seed: overrides.seed.or(self.overrides.seed),
                 ..overrides
             };
             RunRequest { overrides, sets, ..request }
@@ -397,10 +392,11 @@ impl VersusRequest {
     /// Returns the run of one target.
     fn of_target(&self, target: &TargetName) -> RunRequest {
         let is_model = |target: &TargetName| target.model().is_some();
+        let Overrides { size_bytes, seed, engine, .. } = self.overrides;
         let request = RunRequest {
             target: target.clone(),
             procedure: Procedure::Named(self.profile.clone()),
-            overrides: Overrides { size_bytes: self.size_bytes, seed: self.seed, ..Overrides::default() },
+            overrides: Overrides { size_bytes, seed, ..Overrides::default() },
             labels: self.labels.clone(),
             // If models are compared with a real target, the real target keeps its test file.
             // Without a model, the option is passed on so that it is refused.
@@ -409,7 +405,7 @@ impl VersusRequest {
         };
         let Some(path) = target.path() else { return request };
         RunRequest {
-            overrides: Overrides { engine: Some(self.engine), ..request.overrides },
+            overrides: Overrides { engine, ..request.overrides },
             writing: Writing {
                 existing_file: self.write_existing && path.is_file(),
                 destroy_data_on: self.destroy_data_on.iter().find(|device| *device == path).cloned(),
@@ -421,7 +417,7 @@ impl VersusRequest {
     /// Sets short repetitions, and as many blocks as the time allows.
     fn shorten(&self, profile: &mut Profile) -> Result<()> {
         // All targets are measured in the same way, so an option for one applies to all.
-        profile.rules.direct &= !self.buffered;
+        profile.rules.direct &= self.overrides.is_direct().unwrap_or(true);
         if profile.rounds.is_some() {
             let name = &profile.name;
             return Err(ErrorKind::Usage
@@ -436,7 +432,7 @@ impl VersusRequest {
                 )));
         }
         let rules = &mut profile.rules;
-        (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns);
+        (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns());
         // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
         if self.targets.iter().any(|target| target.model().is_none()) {
@@ -452,7 +448,9 @@ impl VersusRequest {
         let tasks = profile.tasks(profile.rules.size_bytes);
         let once_ns = tasks
             .iter()
-            .map(|task| task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns))
+            .map(|task| {
+                task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns())
+            })
             .fold(0, u64::saturating_add);
         let counting = self.counting_runs().filter(|counts| *counts).count();
         let block_ns = once_ns.saturating_mul(counting as u64).max(1);

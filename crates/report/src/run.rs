@@ -24,6 +24,7 @@ pub(crate) mod table;
 pub(crate) mod times;
 pub(crate) mod why;
 
+pub(crate) use assessment::host_memory_words;
 pub use assessment::{Assessment, Unfit, usual_words};
 pub use choice::{ProfileChoice, procedure_name, profile_choices};
 pub use details::render_details;

@@ -4,12 +4,13 @@ use super::shared::worded;
 use crate::lang::t;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use kurabe_core::Text;
 use kurabe_core::profile::{OPTIONS, OptionKind, OptionPart, WorkloadOption};
 use kurabe_lab::Overrides;
 
-/// The flags of one part of the options, with the values that were given.
+/// The flags of one set of the options, with the values that were given.
 #[derive(Debug)]
-pub struct OptionArgs<const PART: u8>(Vec<(&'static str, String)>);
+pub struct OptionArgs<const SET: u8>(Vec<(&'static str, String)>);
 
 /// Options of a workload.
 pub type WorkloadArgs = OptionArgs<{ OptionPart::Workload as u8 }>;
@@ -19,10 +20,31 @@ pub type RuleArgs = OptionArgs<{ OptionPart::Rules as u8 }>;
 pub type IssueArgs = OptionArgs<{ OptionPart::Issue as u8 }>;
 /// Options of individual profile steps.
 pub type OtherStepArgs = OptionArgs<{ OptionPart::OtherSteps as u8 }>;
+/// Options of `kurabe versus`.
+pub type VersusOptions = OptionArgs<VERSUS>;
+/// Options of `kurabe sweep`.
+pub type SweepOptions = OptionArgs<SWEEP>;
 
-impl<const PART: u8> OptionArgs<PART> {
+const VERSUS: u8 = u8::MAX;
+const SWEEP: u8 = u8::MAX - 1;
+
+impl<const SET: u8> OptionArgs<SET> {
     fn options() -> impl Iterator<Item = &'static WorkloadOption> {
-        OPTIONS.iter().filter(|option| option.part as u8 == PART)
+        OPTIONS.iter().filter(|option| match SET {
+            VERSUS => ["size", "seed", "interval", "engine", "buffered"].contains(&option.name),
+            SWEEP => ["seed", "buffered"].contains(&option.name),
+            part => option.part as u8 == part,
+        })
+    }
+
+    /// Returns the values as changes of a procedure.
+    ///
+    /// # Errors
+    /// When a value is invalid.
+    pub fn overrides(&self) -> Result<Overrides, Text> {
+        let mut overrides = Overrides::default();
+        self.given().try_for_each(|(name, words)| overrides.set(name, words))?;
+        Ok(overrides)
     }
 
     /// Returns the names and values of the options that were given.
@@ -31,9 +53,13 @@ impl<const PART: u8> OptionArgs<PART> {
     }
 }
 
-impl<const PART: u8> Args for OptionArgs<PART> {
+impl<const SET: u8> Args for OptionArgs<SET> {
     fn augment_args(command: Command) -> Command {
-        command.args(Self::options().map(flag))
+        command.args(Self::options().map(|option| match SET {
+            // A few options of another command stand among its own.
+            VERSUS | SWEEP => flag(option).help_heading(None),
+            _ => flag(option),
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -41,7 +67,7 @@ impl<const PART: u8> Args for OptionArgs<PART> {
     }
 }
 
-impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
+impl<const SET: u8> FromArgMatches for OptionArgs<SET> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let words = |option: &WorkloadOption| match option.kind {
             OptionKind::Switch => matches.get_flag(option.name).then(|| "yes".to_owned()),

@@ -1,11 +1,12 @@
 //! Arguments of `kurabe sweep`.
 
 use super::help_table::help;
+use super::options::SweepOptions;
 use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes, duration};
 use crate::lang::below;
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
-use kurabe_core::{Result, workload::Direction};
+use kurabe_core::{ErrorKind, Result, workload::Direction};
 use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
 
 #[derive(Debug, Args)]
@@ -41,10 +42,8 @@ pub struct SweepArgs {
         help = help("sweep.runs")
     )]
     pub runs: u32,
-    #[arg(long, value_name = "N", default_value_t = 1, help = help("sweep.seed"))]
-    pub seed: u64,
-    #[arg(long, help = help("sweep.buffered"))]
-    pub buffered: bool,
+    #[command(flatten)]
+    pub options: SweepOptions,
     #[command(flatten)]
     pub planned: PlannedArgs,
 }
@@ -64,6 +63,7 @@ impl SweepArgs {
             };
             self.over.iter().any(|over| over == "all" || over == word)
         };
+        let overrides = self.options.overrides().map_err(|what| ErrorKind::Usage.error(what))?;
         let plan = SweepPlan {
             // In the order of the axes, without duplicates.
             axes: SweepAxis::ALL.into_iter().filter(|axis| moves(*axis)).collect(),
@@ -76,13 +76,13 @@ impl SweepArgs {
             long_write: None,
             time_ns: self.time,
             runs: self.runs,
-            direct: !self.buffered,
-            seed: self.seed,
+            direct: overrides.is_direct().unwrap_or(true),
+            seed: overrides.seed.unwrap_or(1),
         };
         Ok(RunRequest {
             target: self.target.name(),
             procedure: Procedure::Sweep(plan),
-            overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
+            overrides: Overrides { buffered: overrides.buffered, ..Overrides::default() },
             ..self.planned.request()?
         })
     }

@@ -1,12 +1,13 @@
 //! Arguments of `kurabe versus`.
 
 use super::help_table::help;
+use super::options::VersusOptions;
 use super::paths::{DevicePath, TargetPath};
-use super::shared::{bytes, choice, duration, duration_or_zero, labels, unaccepted, worded};
+use super::shared::{duration, labels, unaccepted, worded};
 use super::vary::variants;
 use crate::lang::below;
 use clap::{Args, ValueHint};
-use kurabe_core::{Result, issue::EngineChoice, words::Keyword};
+use kurabe_core::{ErrorKind, Result};
 use kurabe_lab::{parse_percent, versus::VersusRequest};
 use kurabe_report::Unaccepted;
 
@@ -30,11 +31,6 @@ pub struct VersusArgs {
     )]
     pub repetition: u64,
     #[arg(
-        long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero,
-        help = help("versus.interval")
-    )]
-    pub interval: u64,
-    #[arg(
         long, value_name = "PERCENT", default_value = "5%",
         value_parser = |words: &str| parse_percent(words).map_err(worded),
         help = help("margin")
@@ -46,23 +42,14 @@ pub struct VersusArgs {
         help = help("fail-on")
     )]
     pub fail_on: Vec<Unaccepted>,
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help = help("versus.size"))]
-    pub size: Option<u64>,
-    #[arg(long, value_name = "N", help = help("versus.seed"))]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub options: VersusOptions,
     #[arg(long, value_name = "KEY=VALUE", help = help("versus.label"))]
     pub label: Vec<String>,
     #[arg(long, help = help("versus.dry-run"))]
     pub dry_run: bool,
     #[arg(long, help = help("no-fill"))]
     pub no_fill: bool,
-    #[arg(
-        long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS),
-        help = help("versus.engine")
-    )]
-    pub engine: EngineChoice,
-    #[arg(long, help = help("versus.buffered"))]
-    pub buffered: bool,
     #[arg(long, help = help("versus.write-existing"))]
     pub write_existing: bool,
     #[arg(
@@ -78,24 +65,19 @@ impl VersusArgs {
     /// # Errors
     /// When a label is malformed.
     pub fn request(&self) -> Result<VersusRequest> {
-        let mut common = vec![("engine", self.engine.word().to_owned())];
-        if self.buffered && !self.vary.iter().any(|words| words.trim_start_matches('-').starts_with("direct"))
-        {
-            common.push(("buffered", "true".to_owned()));
-        }
+        let varies_direct = self.vary.iter().any(|words| words.trim_start_matches('-').starts_with("direct"));
+        let is_common = |name: &str| name == "engine" || name == "buffered" && !varies_direct;
+        let common = self.options.given().filter(|(name, _)| is_common(name));
+        let common: Vec<(&str, String)> = common.map(|(name, words)| (name, words.to_owned())).collect();
         Ok(VersusRequest {
             targets: self.targets.iter().map(TargetPath::name).collect(),
             variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
             time_ns: self.time,
             repetition_ns: self.repetition,
-            interval_ns: self.interval,
             margin: self.margin,
-            size_bytes: self.size,
-            seed: self.seed,
+            overrides: self.options.overrides().map_err(|what| ErrorKind::Usage.error(what))?,
             labels: labels(&self.label, None)?,
-            engine: self.engine,
-            buffered: self.buffered,
             no_fill: self.no_fill,
             write_existing: self.write_existing,
             destroy_data_on: self.destroy_data_on.iter().map(|device| device.0.clone()).collect(),

@@ -3,9 +3,9 @@
 
 use crate::compare::recommend::operations;
 use crate::doc::{Doc, Paragraph, Role};
-use crate::run::written_words;
+use crate::run::{host_memory_words, written_words};
 use crate::words;
-use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit};
+use kurabe_compare::{CacheDoubt, Fit, FitVerdict, HostMemory, JudgedLimit, MeasuredLimit};
 use kurabe_core::mention::{COUNT, SIZE};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::RunRecord;
@@ -102,9 +102,10 @@ pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
         Some(_) => text!(", by the model", "(モデルによる)"),
         None => Text::default(),
     };
-    let why = match &fit.cache_doubt {
-        Some(doubt) => cache_words(doubt),
-        None => fit
+    let why = match (fit.host_memory, &fit.cache_doubt) {
+        (Some(memory), _) => memory_words(memory, record),
+        (None, Some(doubt)) => cache_words(doubt),
+        (None, None) => fit
             .decisive()
             .map(|limit| decisive_words(limit, fit.verdict, record))
             .unwrap_or_else(|| text!("it has no limit that could be judged", "判定できる条件がありません")),
@@ -122,6 +123,21 @@ pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
         ),
     };
     words::sentence(&words)
+}
+
+/// Says that the computer's memory was measured, and not a drive.
+fn memory_words(memory: HostMemory, record: &RunRecord) -> Text {
+    let name = host_memory_words(memory, record);
+    match memory {
+        HostMemory::Memory => text!(
+            "this is {name}, not a drive: nothing survives a restart",
+            "これはドライブではなく{name}で、再起動すると内容は失われます"; name
+        ),
+        HostMemory::PageCache => text!(
+            "this is {name}, not a drive: attached with direct I/O, it would show the drive below",
+            "これはドライブではなく{name}です。ダイレクト I/O で接続すれば、その下のドライブを測れます"; name
+        ),
+    }
 }
 
 /// Warns that a cache may have absorbed all writes, and says how much to write to find out.

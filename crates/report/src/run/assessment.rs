@@ -30,6 +30,7 @@ use kurabe_study::{Likeness, likeness};
 use serde::Serialize;
 
 pub use class::usual_words;
+pub(crate) use not_a_drive::host_memory_words;
 
 /// Maximum number of words in the English sentence. Users don't read a longer one.
 const MOST_WORDS: usize = 25;

@@ -88,12 +88,13 @@ impl Form {
             ));
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
+        let overrides = Overrides { size_bytes, ..Overrides::default() };
         Ok(Wish::Turns(Box::new(VersusRequest {
             targets: std::iter::once(request.target).chain(others).collect(),
             variants,
             profile: self.profile_name().to_owned(),
             time_ns,
-            size_bytes,
+            overrides,
             ..VersusRequest::default()
         })))
     }

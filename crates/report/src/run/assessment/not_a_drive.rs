@@ -2,7 +2,7 @@
 //! run are not compared with a class.
 
 use super::class::figures;
-use kurabe_core::environment::Link;
+use kurabe_compare::{HostMemory, host_memory};
 use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, number, text, workload::Direction};
@@ -51,24 +51,30 @@ pub(super) fn sentence(record: &RunRecord, limits: &[CellLimit]) -> Option<Text>
     )
 }
 
+/// Names the memory of the computer behind the target of a run.
+pub(crate) fn host_memory_words(memory: HostMemory, record: &RunRecord) -> Text {
+    match memory {
+        HostMemory::Memory => {
+            let environment = &record.header.environment;
+            let kind = environment.file_system.as_ref().and_then(|one| one.kind.as_ref());
+            let kind = kind.or(environment.devices.first().map(|device| &device.name));
+            let kind = kind.map(String::as_str).unwrap_or_default();
+            text!("memory ({kind})", "メモリー({kind})")
+        }
+        HostMemory::PageCache => {
+            text!("a loop device on the page cache", "ページキャッシュ上の loop デバイス")
+        }
+    }
+}
+
 /// Names the memory that served a run instead of a drive.
 fn memory(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
-    let environment = &record.header.environment;
-    let devices = &environment.devices;
-    if !devices.is_empty() && devices.iter().all(|device| device.link == Some(Link::Memory)) {
-        let kind = environment.file_system.as_ref().and_then(|one| one.kind.clone());
-        let kind = kind.unwrap_or_else(|| devices[0].name.clone());
-        return Some(text!("memory ({kind})", "メモリー({kind})"));
+    if let Some(memory) = host_memory(record) {
+        return Some(host_memory_words(memory, record));
     }
     let medium = record.header.model.as_ref().and_then(|model| model.layers.last());
     if medium.is_some_and(|layer| layer.kind == "constant" && layer.name == "memory") {
         return Some(text!("memory (model)", "メモリー(モデル)"));
-    }
-    if let [device] = devices.as_slice()
-        && device.served_model().is_none()
-        && let Some(Link::Loop { direct: Some(false), .. }) = device.link
-    {
-        return Some(text!("a loop device on the page cache", "ページキャッシュ上の loop デバイス"));
     }
     let rates = || limits.iter().zip(&record.cells).filter(|(_, cell)| cell.measure == Measure::Rate);
     let is_cached =

@@ -2,12 +2,13 @@
 
 use crate::explain::blind::{measured_on, model};
 use kurabe_compare::{
-    Bearable, BrokenLimit, Fit, FitGround, FitVerdict, USES, Use, WriteCaches, fit_profile, recommend,
-    recommend_cells,
+    Bearable, BrokenLimit, Fit, FitGround, FitVerdict, HostMemory, USES, Use, WriteCaches, fit_profile,
+    recommend, recommend_cells,
 };
+use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::profile::Step;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
+use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition, RunRecord};
 use kurabe_core::workload::{Arrival, Direction, OpenLoop, Pattern, Workload};
 use kurabe_stats::Histogram;
 
@@ -183,6 +184,22 @@ fn a_limit_of_a_use_says_what_it_asks() {
         let shown = error.render(kurabe_core::Lang::En);
         assert!(shown.contains(expected), "{shown}");
     }
+}
+
+#[test]
+fn memory_is_fit_for_nothing_however_fast_it_is() {
+    let cells = flushes(&[(1, 368)]);
+    let judged = |link: Option<Link>| {
+        let mut record = RunRecord { cells: cells.clone(), ..RunRecord::default() };
+        record.header.environment.devices = vec![BlockDevice { link, ..BlockDevice::default() }];
+        let fit = Fit::of_run(&record, &made_use("etcd"), 1);
+        (fit.verdict, fit.host_memory)
+    };
+    assert_eq!(judged(None), (FitVerdict::Fit, None));
+    assert_eq!(judged(Some(Link::Memory)), (FitVerdict::Unfit, Some(HostMemory::Memory)));
+    let over_a_file = |direct| Some(Link::Loop { backing: None, direct: Some(direct) });
+    assert_eq!(judged(over_a_file(false)), (FitVerdict::NotClear, Some(HostMemory::PageCache)));
+    assert_eq!(judged(over_a_file(true)), (FitVerdict::Fit, None));
 }
 
 #[test]
