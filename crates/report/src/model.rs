@@ -2,7 +2,6 @@
 //! measured one.
 
 mod crash;
-mod guest;
 mod image_check;
 pub(crate) mod models;
 mod price;
@@ -11,7 +10,6 @@ mod served;
 mod side_by_side;
 
 pub use crash::crash_lines;
-pub use guest::{GuestRequest, Recipe};
 pub use image_check::{image_error, image_lines};
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Provenance, describe_model,

@@ -137,14 +137,11 @@ pub struct Child {
 
 #[derive(Clone, Debug)]
 struct Job {
-    request: Request,
+    /// The request as it returns to its sender.
+    sent: Child,
     layer: LayerId,
     /// The layer that sent it and that it returns to; `None` for a request of the user.
     back: Option<LayerId>,
-    parent: Option<JobId>,
-    tag: u64,
-    error: Option<ErrorNumber>,
-    data_ns: u64,
     path: Path,
 }
 
@@ -212,7 +209,7 @@ impl World {
     /// Returns the request of a job.
     #[inline]
     pub fn request(&self, job: JobId) -> Request {
-        self.jobs[job.0 as usize].request
+        self.jobs[job.0 as usize].sent.request
     }
 
     /// Charges the time of `job` from what was charged so far to `until_ns` to `cause`. `until_ns`
@@ -269,7 +266,7 @@ impl World {
     /// Reports that the data of a read arrive from a time on, the first before the others.
     #[inline]
     pub(crate) fn data_from(&mut self, at_ns: u64, job: JobId) {
-        self.jobs[job.0 as usize].data_ns = at_ns;
+        self.jobs[job.0 as usize].sent.data_ns = at_ns;
     }
 
     /// Ends a job now with an error.
@@ -280,13 +277,13 @@ impl World {
 
     /// Records that a job will fail, because a request sent for it and others has failed.
     pub(crate) fn note_error(&mut self, job: JobId, error: ErrorNumber) {
-        self.jobs[job.0 as usize].error = Some(error);
+        self.jobs[job.0 as usize].sent.error = Some(error);
     }
 
     /// Converts a job that writes zeroes to a data write, because there is no command for zeroes
     /// below.
     pub fn write_as_data(&mut self, job: JobId) {
-        let request = &mut self.jobs[job.0 as usize].request;
+        let request = &mut self.jobs[job.0 as usize].sent.request;
         if request.kind == RequestKind::WriteZeroes {
             request.kind = RequestKind::Write;
         }
@@ -308,15 +305,15 @@ impl World {
         parent: Option<JobId>,
         tag: u64,
     ) -> JobId {
+        let sent = Child { parent, tag, request, error: None, data_ns: 0 };
         if let Some(id) = self.free.pop() {
             let job = &mut self.jobs[id.0 as usize];
-            (job.request, job.layer, job.back, job.parent) = (request, layer, back, parent);
-            (job.tag, job.error, job.data_ns) = (tag, None, 0);
+            (job.sent, job.layer, job.back) = (sent, layer, back);
             return id;
         }
         let id = JobId(self.jobs.len() as u32);
         let path = Path::default();
-        self.jobs.push(Job { request, layer, back, parent, tag, error: None, data_ns: 0, path });
+        self.jobs.push(Job { sent, layer, back, path });
         id
     }
 
@@ -357,7 +354,7 @@ impl World {
 
     /// Stops the stack: every request of the user fails.
     pub(crate) fn abandon(&mut self) {
-        let tokens: Vec<u64> = self.of_user().map(|job| job.tag).collect();
+        let tokens: Vec<u64> = self.of_user().map(|job| job.sent.tag).collect();
         tokens.into_iter().for_each(|token| self.refuse(token, ErrorNumber::IO));
         self.in_flight = 0;
         self.first_ready = None;
@@ -367,7 +364,10 @@ impl World {
 
     /// Returns the numbers of the user's writes that are not acknowledged yet.
     pub(crate) fn numbers_in_flight(&self) -> Vec<u64> {
-        self.of_user().filter(|job| job.request.kind.writes()).map(|job| job.request.number).collect()
+        self.of_user()
+            .filter(|job| job.sent.request.kind.writes())
+            .map(|job| job.sent.request.number)
+            .collect()
     }
 
     /// Returns the requests of the user that are in the stack.
@@ -447,8 +447,8 @@ impl World {
         let now_ns = self.now_ns;
         let job = &mut self.jobs[id.0 as usize];
         job.path.charge(UNEXPLAINED, now_ns);
-        let Job { request, tag, error, data_ns, parent, back, .. } = *job;
-        let Some(layer) = back else {
+        let sent = job.sent;
+        let Some(layer) = job.back else {
             job.path.add_to(&mut self.times_ns);
             if let Some(each) = &mut self.each {
                 let mut times_ns = vec![0; self.times_ns.len()];
@@ -459,21 +459,21 @@ impl World {
             self.left.1 = self.left.1.saturating_add(job.path.length_ns());
             self.free.push(id);
             self.in_flight -= 1;
-            let outcome = error.map_or(Ok(request.length_bytes), Err);
-            self.completions.push_back(CompletedRequest { token: tag, at_ns: now_ns, outcome });
+            let outcome = sent.error.map_or(Ok(sent.request.length_bytes), Err);
+            self.completions.push_back(CompletedRequest { token: sent.tag, at_ns: now_ns, outcome });
             return None;
         };
-        match parent.map(|parent| self.jobs.get_disjoint_mut([id.0 as usize, parent.0 as usize])) {
+        match sent.parent.map(|parent| self.jobs.get_disjoint_mut([id.0 as usize, parent.0 as usize])) {
             Some(Ok([job, above])) => {
                 above.path.follow(&job.path);
-                above.error = above.error.or(error);
+                above.sent.error = above.sent.error.or(sent.error);
             }
             // A job's parent is another job, so the indices differ.
             Some(Err(_)) => {}
             None => std::mem::swap(&mut self.jobs[id.0 as usize].path, &mut self.background),
         }
         self.free.push(id);
-        Some((layer, Child { parent, tag, request, error, data_ns }))
+        Some((layer, sent))
     }
 
     /// Returns the number of requests of the user in the stack.
