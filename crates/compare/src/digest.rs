@@ -98,8 +98,9 @@ mod tests {
             let (_, figures) = spelled(&run);
             assert!(!figures.is_empty(), "{name}");
             for cell in pair(&run, &run, 0.05).cells {
-                let figure =
-                    figures.iter().find(|(name, _)| name.key == cell.key && name.measure == cell.measure);
+                let figure = figures
+                    .iter()
+                    .find(|(name, _)| name.key == cell.name.key && name.measure == cell.name.measure);
                 let mean = figure.map_or(f64::NAN, |(_, summary)| summary.mean);
                 assert!((mean / cell.baseline.mean - 1.0).abs() < 1e-12, "{name}: {cell:?}");
             }

@@ -63,7 +63,9 @@ fn leads(pairs: &[Vec<ComparedCell>]) -> (Vec<usize>, usize) {
     let mut cell_count = 0;
     for cell in &pairs[0] {
         let speed = |cells: &Vec<ComparedCell>| {
-            let same = cells.iter().find(|other| other.key == cell.key && other.measure == cell.measure)?;
+            let same = cells
+                .iter()
+                .find(|other| other.name.key == cell.name.key && other.name.measure == cell.name.measure)?;
             same.compared.map(|compared| compared.speed.value)
         };
         let Some(speeds) = pairs.iter().map(speed).collect::<Option<Vec<f64>>>() else { continue };

@@ -102,7 +102,8 @@ pub fn history(
         .cells
         .iter()
         .map(|cell| {
-            let is_same_cell = |name: &CellName| name.key == cell.key && name.measure == cell.measure;
+            let is_same_cell =
+                |name: &CellName| name.key == cell.name.key && name.measure == cell.name.measure;
             let is_of_cell: Vec<bool> = words
                 .iter()
                 .map(|word| matches!(word, Some(Word::Cell(name)) if is_same_cell(name)))

@@ -1,14 +1,14 @@
 //! Comparison of two runs, cell by cell.
 
 use crate::fairness::{Difference, differences, facts_of_both};
-use crate::key::{CellKey, CellName};
+use crate::key::CellName;
 use crate::matched::{Alone, Matched, matched};
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
 use crate::write_cache::within_media_cache;
 use crate::{joined::Joined, names::names};
-use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
-use kurabe_core::{Text, profile::Statistic, workload::Direction};
+use kurabe_core::record::{Cell, RunRecord, VersusRecord};
+use kurabe_core::{Text, profile::Statistic};
 use kurabe_stats::{
     CellFlush, Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, cell_flush, compare,
     compare_computed, figure, is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
@@ -70,18 +70,11 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCell {
-    /// Identity of the cell.
-    pub key: CellKey,
-    /// Name of the step in the baseline.
-    pub label: String,
-    /// Name of the cell within its step.
-    pub part: String,
-    /// Direction.
-    pub direction: Option<Direction>,
+    /// Identity of the cell, and its name in the baseline.
+    #[serde(flatten)]
+    pub name: CellName,
     /// Name of the other run's cell, if it is not the same but the nearest one.
     pub counterpart: Option<CellName>,
-    /// Quantity that its figure measures.
-    pub measure: Measure,
     /// The baseline.
     pub baseline: Side,
     /// The other run.
@@ -146,11 +139,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
             let by_samples = sampled(&[one, two]).is_some();
             ComparedCell {
                 counterpart: counterpart.cloned(),
-                key: name.key.clone(),
-                label: name.label.clone(),
-                part: name.part.clone(),
-                direction: name.direction,
-                measure: name.measure,
+                name: name.clone(),
                 baseline: side(one, &sides.baseline, baseline),
                 other: side(two, &sides.other, other),
                 statistic,

@@ -98,10 +98,18 @@ pub struct VersusRequest {
     /// Whether models get no test file.
     #[serde(default)]
     pub no_fill: bool,
+    /// Permissions to write to targets.
+    pub writing: VersusWriting,
+}
+
+/// Permissions to write to the targets of an interleaved measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersusWriting {
     /// Whether targets that are existing files may be written.
-    pub write_existing: bool,
+    pub existing_files: bool,
     /// Block devices among the targets whose data may be destroyed.
-    pub destroy_data_on: Vec<PathBuf>,
+    pub devices: Vec<PathBuf>,
 }
 
 /// Default duration of a repetition. Many short repetitions give more information than few long
@@ -120,8 +128,7 @@ impl Default for VersusRequest {
             overrides: Overrides::default(),
             labels: Vec::new(),
             no_fill: false,
-            write_existing: false,
-            destroy_data_on: Vec::new(),
+            writing: VersusWriting::default(),
         }
     }
 }
@@ -294,7 +301,8 @@ impl VersusRequest {
                 .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
         }
         let Some(device) = self
-            .destroy_data_on
+            .writing
+            .devices
             .iter()
             .find(|device| !self.targets.iter().any(|target| target.path() == Some(device)))
         else {
@@ -407,8 +415,8 @@ impl VersusRequest {
         RunRequest {
             overrides: Overrides { engine, ..request.overrides },
             writing: Writing {
-                existing_file: self.write_existing && path.is_file(),
-                destroy_data_on: self.destroy_data_on.iter().find(|device| *device == path).cloned(),
+                existing_file: self.writing.existing_files && path.is_file(),
+                destroy_data_on: self.writing.devices.iter().find(|device| *device == path).cloned(),
             },
             ..request
         }

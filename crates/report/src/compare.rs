@@ -146,7 +146,7 @@ pub fn answer(pair: &Pair) -> Text {
 /// Explains how cells with different parameters are paired. `None` if all pairs have the same
 /// parameters.
 pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
-    let unlike = pair.cells.iter().filter_map(|cell| Some((&cell.key, &cell.counterpart.as_ref()?.key)));
+    let unlike = pair.cells.iter().filter_map(|cell| Some((&cell.name.key, &cell.counterpart.as_ref()?.key)));
     let blocks = |key: &CellKey| match key {
         CellKey::Io { block_bytes, .. } => Some(*block_bytes),
         CellKey::Named { .. } => None,
@@ -197,7 +197,7 @@ pub(crate) fn table(pair: &Pair) -> Table {
     let columns = columns(text!("test", "項目"), pair);
     let rows = pair.cells.iter().map(|cell| {
         let [baseline, other] =
-            [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean));
+            [&cell.baseline, &cell.other].map(|side| number::measured(cell.name.measure, side.mean));
         [cell_name(cell).into(), baseline.into(), other.into(), Entry::of(verdict(cell))]
     });
     Table::new(columns, rows).stacks()
@@ -229,7 +229,7 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// Returns the name of a cell, such as `read SEQ 1 MiB Q8 T1`.
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    let mut name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
+    let mut name = words::directed(cell.name.direction, &full_label(&cell.name.key, &cell.name.label));
     if let Some(other) = &cell.counterpart {
         let other = words::directed(other.direction, &full_label(&other.key, &other.label));
         name = Text::of(from_to(&name.en, &other.en), from_to(&name.ja, &other.ja));
@@ -298,7 +298,7 @@ fn media_cache_words(run: &Text, cache_bytes: u64) -> Paragraph {
 pub(crate) fn unevenness(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for (place, run) in pair.names.iter().enumerate() {
-        let writes = pair.cells.iter().any(|cell| cell.direction == Some(Direction::Write));
+        let writes = pair.cells.iter().any(|cell| cell.name.direction == Some(Direction::Write));
         doc.push_all(
             pair.media_cache_bytes[place].filter(|_| writes).map(|bytes| media_cache_words(run, bytes)),
         );
@@ -310,7 +310,7 @@ pub(crate) fn unevenness(pair: &Pair) -> Doc {
         for (run, groups) in sides.filter_map(|(run, side)| Some((run, side.groups?))) {
             let name = cell_name(cell);
             let [low, high] =
-                [groups.low_mean, groups.high_mean].map(|mean| number::measured(cell.measure, mean));
+                [groups.low_mean, groups.high_mean].map(|mean| number::measured(cell.name.measure, mean));
             let (low_count, high_count) = (groups.low_count, groups.high_count);
             let words = text!(
                 "{name}: {run} has two states, {low} ({low_count} repetitions) and {high} ({high_count}); its figure is the mean of both",

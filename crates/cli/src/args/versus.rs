@@ -8,7 +8,8 @@ use super::vary::variants;
 use crate::lang::below;
 use clap::{Args, ValueHint};
 use kurabe_core::{ErrorKind, Result};
-use kurabe_lab::{parse_percent, versus::VersusRequest};
+use kurabe_lab::parse_percent;
+use kurabe_lab::versus::{VersusRequest, VersusWriting};
 use kurabe_report::Unaccepted;
 
 #[derive(Debug, Args)]
@@ -79,8 +80,10 @@ impl VersusArgs {
             overrides: self.options.overrides().map_err(|what| ErrorKind::Usage.error(what))?,
             labels: labels(&self.label, None)?,
             no_fill: self.no_fill,
-            write_existing: self.write_existing,
-            destroy_data_on: self.destroy_data_on.iter().map(|device| device.0.clone()).collect(),
+            writing: VersusWriting {
+                existing_files: self.write_existing,
+                devices: self.destroy_data_on.iter().map(|device| device.0.clone()).collect(),
+            },
         })
     }
 }

@@ -26,7 +26,7 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
         "測定 {count} 回: {first} ({from})から {last} ({to})まで";
         from, to
     ));
-    let side = |cell: &ComparedCell, side: &Side| number::measured(cell.measure, side.mean);
+    let side = |cell: &ComparedCell, side: &Side| number::measured(cell.name.measure, side.mean);
     let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);
     let table = Table::of(cells.map(|((cell, course), drift)| (cell, course, drift)))
         .left(text!("test", "項目"), |(cell, ..)| cell_name(cell))

@@ -137,7 +137,7 @@ fn lacking(pair: &Pair) -> Vec<Text> {
 
 fn has_operations(cell: &ComparedCell) -> bool {
     let printed = cell.baseline.printed || cell.other.printed;
-    cell.measure != Measure::Duration && cell.compared.is_some() && !printed
+    cell.name.measure != Measure::Duration && cell.compared.is_some() && !printed
 }
 
 fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {

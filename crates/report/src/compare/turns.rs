@@ -227,7 +227,7 @@ fn remedies(pair: &Pair) -> Vec<Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_compare::{CellKey, Side};
+    use kurabe_compare::{CellKey, CellName, Side};
     use kurabe_core::profile::Statistic;
     use kurabe_core::record::Measure;
     use kurabe_stats::{Compared, Course};
@@ -239,17 +239,19 @@ mod tests {
         let side =
             || Side { mean: 1.0, count: 2, printed: false, groups: None, stutter: None, from_memory: false };
         let cell = |(block_pairs, more): &(usize, Option<u32>)| ComparedCell {
-            key: CellKey::Named {
+            name: CellName {
+                key: CellKey::Named {
+                    label: "a".to_owned(),
+                    part: String::new(),
+                    direction: String::new(),
+                    nth: 0,
+                },
                 label: "a".to_owned(),
                 part: String::new(),
-                direction: String::new(),
-                nth: 0,
+                direction: None,
+                measure: Measure::Rate,
             },
-            label: "a".to_owned(),
-            part: String::new(),
-            direction: None,
             counterpart: None,
-            measure: Measure::Rate,
             baseline: side(),
             other: side(),
             statistic: Statistic::Mean,

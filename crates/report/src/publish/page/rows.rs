@@ -65,7 +65,7 @@ impl Report<'_> {
             let pair = index.checked_sub(1).and_then(|index| self.pairs.get(index));
             let compared = pair.iter().flat_map(|pair| &pair.cells);
             let compared: HashMap<(&CellKey, Measure), &ComparedCell> =
-                compared.map(|one| ((&one.key, one.measure), one)).collect();
+                compared.map(|one| ((&one.name.key, one.name.measure), one)).collect();
             for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
                 let against = compared.get(&(&named.key, cell.measure)).copied();
                 let entry = entry(run, cell, against, self.runs.len() > 1);

@@ -228,7 +228,7 @@ fn runs_of_two_block_sizes_are_compared_cell_by_cell() {
     let met: Vec<(&str, &str)> = both
         .cells
         .iter()
-        .map(|cell| (cell.label.as_str(), cell.counterpart.as_ref().expect("another").label.as_str()))
+        .map(|cell| (cell.name.label.as_str(), cell.counterpart.as_ref().expect("another").label.as_str()))
         .collect();
     assert_eq!(met, [("RND 4096 Q32", "RND 16384 Q32"), ("RND 4096 Q1", "RND 16384 Q1")]);
     assert!(both.only_baseline.is_empty() && both.only_other.is_empty());
@@ -287,7 +287,7 @@ fn what_is_shown_of_either_side_and_the_ratio_are_one_estimate() {
     let both = pair(&baseline, &other, 0.05);
     let cell = &both.cells[0];
     let compared = cell.compared.unwrap();
-    let shown = match cell.measure {
+    let shown = match cell.name.measure {
         Measure::Rate => cell.other.mean / cell.baseline.mean,
         _ => cell.baseline.mean / cell.other.mean,
     };
@@ -506,9 +506,9 @@ fn jobs_of_another_tool_meet_where_they_go() {
         .collect();
     let met = pair(&ours, &theirs, 0.05);
     assert_eq!((met.cells.len(), met.only_baseline.len()), (2, 0), "{met:#?}");
-    let within = |cell: &kurabe_compare::ComparedCell| match &cell.key {
+    let within = |cell: &kurabe_compare::ComparedCell| match &cell.name.key {
         CellKey::Io { within, .. } => within.as_ref().and_then(|within| within.length_bytes),
-        CellKey::Named { .. } => panic!("{:?}", cell.key),
+        CellKey::Named { .. } => panic!("{:?}", cell.name.key),
     };
     let places: Vec<(Option<u64>, f64)> =
         met.cells.iter().map(|cell| (within(cell), cell.other.mean)).collect();

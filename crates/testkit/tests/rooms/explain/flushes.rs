@@ -106,8 +106,8 @@ fn flushes_of_two_runs_are_compared() {
     let cell = compared
         .cells
         .iter()
-        .find(|cell| cell.direction == Some(Direction::Write) && cell.label == "RND 4 KiB Q1 T1");
+        .find(|cell| cell.name.direction == Some(Direction::Write) && cell.name.label == "RND 4 KiB Q1 T1");
     assert_eq!(flushes(cell.expect("the small write"))[0], 0.5);
-    let reads = compared.cells.iter().filter(|cell| cell.direction == Some(Direction::Read));
+    let reads = compared.cells.iter().filter(|cell| cell.name.direction == Some(Direction::Read));
     assert!(reads.into_iter().all(|cell| flushes(cell).is_empty()));
 }
