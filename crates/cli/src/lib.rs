@@ -138,7 +138,10 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
         kurabe_store::tell_waits(stored::say_wait);
     }
     match &cli.command {
-        Command::Run(args) => ranks::run(args, global, command_line, communicator),
+        Command::Run(args) => match communicator {
+            Some(communicator) => ranks::run(args, global, command_line, communicator),
+            None => run::run(args, global, command_line),
+        },
         Command::Sweep(args) => run::sweep(args, global, command_line, communicator),
         Command::Study(args) if matches!(args.action, StudyAction::Run(_)) => {
             study::study(args, global, command_line, communicator)

@@ -1,8 +1,8 @@
-//! `kurabe run`, in one process or in several. Under `kurabe-mpi` every rank measures its part.
+//! `kurabe-mpi run`: every rank measures its part.
 //! Rank 0 stores and prints the combined record; the other ranks print nothing.
 
 use crate::args::{Global, RunArgs};
-use crate::run::{measured_with, print_done, say_how_it_differs};
+use crate::run::{in_one_process, measured_with, print_done, say_how_it_differs};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
@@ -20,7 +20,7 @@ pub fn only_runs() -> Error {
         ))
 }
 
-/// Runs `kurabe run`, or `kurabe-mpi run` if there is a communicator.
+/// Runs `kurabe-mpi run`.
 ///
 /// # Errors
 /// As `kurabe run`; `RankLost` when some of the ranks did not finish.
@@ -28,29 +28,20 @@ pub fn run(
     args: &RunArgs,
     global: &Global,
     command_line: &[String],
-    communicator: Option<&dyn Communicator>,
+    communicator: &dyn Communicator,
 ) -> Result<()> {
-    match (communicator, args.ranks.given()) {
-        (None, None) => crate::run::run(args, global, command_line),
-        (None, Some(word)) => Err(ErrorKind::Usage
-            .error(text!("{word} needs several processes", "{word} は複数のプロセス用です"))
-            .remedy(text!(
-                "start them: mpirun -n 4 kurabe-mpi run {word} …",
-                "次のように起動してください: mpirun -n 4 kurabe-mpi run {word} …"
-            ))),
-        (Some(communicator), _) if args.dry_run => match communicator.rank() {
-            0 => crate::run::run(args, global, command_line),
+    if args.dry_run {
+        return match communicator.rank() {
+            0 => in_one_process(args, global, command_line),
             _ => Ok(()),
-        },
-        (Some(communicator), _) => {
-            check_one_process_outputs(args)?;
-            let handle = signals::listen_as(communicator.rank() == 0)?;
-            let is_stopped = || handle.is_stopped();
-            let party = Party::new(communicator, &is_stopped, args.ranks.plan());
-            let of_run = RankedRun { args, command_line, communicator, handle: &handle, party: &party };
-            if party.leads() { of_run.lead(global) } else { of_run.follow(global) }
-        }
+        };
     }
+    check_one_process_outputs(args)?;
+    let handle = signals::listen_as(communicator.rank() == 0)?;
+    let is_stopped = || handle.is_stopped();
+    let party = Party::new(communicator, &is_stopped, args.ranks.plan());
+    let of_run = RankedRun { args, command_line, communicator, handle: &handle, party: &party };
+    if party.leads() { of_run.lead(global) } else { of_run.follow(global) }
 }
 
 /// Refuses outputs that list the operations of a single process.

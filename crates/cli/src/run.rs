@@ -7,7 +7,7 @@ use crate::output::{
     result_follows_progress, say, style, write_out,
 };
 use crate::{is_silent, signals, stored::open_recovered};
-use kurabe_core::{Result, number::count, shown, text};
+use kurabe_core::{ErrorKind, Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::output::Output;
 use kurabe_lab::{
@@ -24,6 +24,19 @@ use std::path::Path;
 /// # Errors
 /// When the run cannot finish. Cells that were measured before are stored.
 pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
+    match args.ranks.given() {
+        None => in_one_process(args, global, command_line),
+        Some(word) => Err(ErrorKind::Usage
+            .error(text!("{word} needs several processes", "{word} は複数のプロセス用です"))
+            .remedy(text!(
+                "start them: mpirun -n 4 kurabe-mpi run {word} …",
+                "次のように起動してください: mpirun -n 4 kurabe-mpi run {word} …"
+            ))),
+    }
+}
+
+/// Measures in this process, or shows the plan for all ranks.
+pub fn in_one_process(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let request = args.request()?;
     if !args.dry_run {
         say_how_it_differs(&request, global);

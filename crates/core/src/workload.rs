@@ -4,6 +4,8 @@
 use crate::words::Keyword;
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -479,8 +481,9 @@ macro_rules! contains_access_pattern {
 
         impl serde::Serialize for $container {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                let fields = <$container>::serialize(self, serde_json::value::Serializer);
-                $crate::workload::serialize_in_order(fields, $keys, serializer)
+                let mut text = Vec::new();
+                let written = <$container>::serialize(self, &mut serde_json::Serializer::new(&mut text));
+                $crate::workload::serialize_in_order(written.map(|()| text), $keys, serializer)
             }
         }
 
@@ -510,15 +513,15 @@ macro_rules! contains_access_pattern {
 }
 pub(crate) use contains_access_pattern;
 
-/// Writes the fields of a struct in the order of `keys`, then those that are not among them.
+/// Writes the fields of a JSON object in the order of `keys`, then those that are not among them. The values keep
+/// their text.
 pub(crate) fn serialize_in_order<S: Serializer>(
-    fields: serde_json::Result<serde_json::Value>,
+    text: serde_json::Result<Vec<u8>>,
     keys: &str,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let Ok(serde_json::Value::Object(mut fields)) = fields else {
-        return Err(S::Error::custom("not a struct"));
-    };
+    let fields = text.and_then(|text| serde_json::from_slice(&text));
+    let mut fields: BTreeMap<String, Box<RawValue>> = fields.map_err(S::Error::custom)?;
     let mut map = serializer.serialize_map(Some(fields.len()))?;
     for key in keys.split_ascii_whitespace() {
         if let Some(value) = fields.remove(key) {
