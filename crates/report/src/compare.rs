@@ -23,7 +23,6 @@ pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
 pub use verdict::fastest_words;
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use crate::{words, words::stutter::stutter_words};
 use facts::full_label;
 use kurabe_compare::{Alone, CellKey, ComparedCell, Pair, Side};
@@ -31,6 +30,7 @@ use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, FIT, JSON};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text, workload::Direction};
+use kurabe_doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_stats::{Stutter, Verdict};
 use verdict::{CellVerdict, single_words, tally, verdict_words};
 

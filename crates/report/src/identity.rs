@@ -1,11 +1,11 @@
 //! Answers about a device: a line for each property, with its evidence.
 
-use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::TargetKind;
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, number, shown, text};
+use kurabe_doc::{Doc, Paragraph, Role};
 use kurabe_identify::{
     Certainty, DeviceIdentity, DeviceProperty, EvidenceFigure, FigureUnit, PropertyAnswer, PropertyFinding,
     SettledBy,

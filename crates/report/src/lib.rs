@@ -10,7 +10,6 @@
 //! (`doc`) and share `words`.
 
 mod compare;
-mod doc;
 mod identity;
 mod live;
 mod machine;
@@ -22,9 +21,9 @@ mod study;
 mod words;
 
 pub use compare::*;
-pub use doc::layout::display_width;
-pub use doc::{Doc, Style};
 pub use identity::{identity_doc, identity_plan_doc, property_words};
+pub use kurabe_doc::layout::display_width;
+pub use kurabe_doc::{Doc, Style};
 pub use live::*;
 pub use machine::*;
 pub use model::*;

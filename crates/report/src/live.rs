@@ -14,11 +14,11 @@ pub use progress::{Progress, program_lines};
 pub use study_progress::{StudyProgress, study_listener};
 pub use versus_progress::{VersusProgress, too_short};
 
-use crate::doc::Style;
-use crate::doc::layout::{clip, display_width, hanging, wrap};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::{Text, record::NoticeKind};
+use kurabe_doc::Style;
+use kurabe_doc::layout::{clip, display_width, hanging, wrap};
 use std::collections::BTreeSet;
 use std::io::Write;
 

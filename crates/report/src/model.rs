@@ -23,12 +23,12 @@ pub use served::{
 };
 pub use side_by_side::side_by_side_doc;
 
-use crate::doc::Field;
 use crate::words::present;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::record::RunHeader;
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, shown, text};
+use kurabe_doc::Field;
 use kurabe_sim::KINDS_OF_DRIVES;
 
 /// Returns what the model of a run is. A name such as `model:hdd-nas` means a kind of drives, of which the model is only one.

@@ -38,15 +38,15 @@ pub use remarks::notices_doc;
 pub(crate) use remarks::written_words;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, card_names, explain, mover_words, render_why};
 
-use crate::doc::layout::{Line, display_width, pad_left, pad_right};
-use crate::doc::spark::{course, sparkline};
-use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{model, words};
 use figures::Figures;
 use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::{Text, number, profile::Statistic, shown, text, workload::Direction};
+use kurabe_doc::layout::{Line, display_width, pad_left, pad_right};
+use kurabe_doc::spark::{course, sparkline};
+use kurabe_doc::{Doc, Paragraph, Role, Style};
 use rescued::rescued_in;
 use std::path::Path;
 use table::RunTable;

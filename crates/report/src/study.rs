@@ -21,12 +21,12 @@ pub use scripts::{EntryLine, SpokenStudy, StudyLine};
 pub use shown::{render_studies, render_study_file};
 pub use verdicts::{study_summary, verdict_answer, verdict_badge, verdict_doc};
 
-use crate::doc::curve::{DrawnCurve, Values};
-use crate::doc::{Block, Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Lang, Text, text};
+use kurabe_doc::curve::{DrawnCurve, Values};
+use kurabe_doc::{Block, Doc, Paragraph, Role, Style};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, own_or_named_profile};
 use matrix::{matrix, matrix_legend};
 use tables::{Notes, beside, figure_name, order_lines, remark_lines, status_word};

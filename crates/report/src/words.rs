@@ -5,12 +5,12 @@ pub(crate) mod stutter;
 
 pub use help::help_in_japanese;
 
-use crate::doc::Role;
 use kurabe_core::environment::{FileSystemJournal, Machine, Virtualisation};
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
 use kurabe_core::{Text, imported::Origin, number, quantity::format_bytes, shown, text};
+use kurabe_doc::Role;
 use kurabe_stats::{CellFlush, FlushCall};
 
 pub(crate) fn direction(direction: Direction) -> Text {

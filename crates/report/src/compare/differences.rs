@@ -1,9 +1,9 @@
 //! What else differed between compared runs: a sentence, and a table with a column for each run.
 
 use crate::compare::facts;
-use crate::doc::{Column, Doc, Entry, Role, Table, TableForm, TableRow};
 use kurabe_compare::{Difference, Pair, Weight};
 use kurabe_core::{Text, text};
+use kurabe_doc::{Column, Doc, Entry, Role, Table, TableForm, TableRow};
 
 /// A fact that distinguishes the runs, or that the user asked about.
 struct Row<'p> {

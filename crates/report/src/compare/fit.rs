@@ -2,7 +2,6 @@
 //! and its source.
 
 use crate::compare::recommend::operations;
-use crate::doc::{Doc, Paragraph, Role};
 use crate::run::{host_memory_words, written_words};
 use crate::words;
 use kurabe_compare::{CacheDoubt, Fit, FitVerdict, HostMemory, JudgedLimit, MeasuredLimit};
@@ -11,6 +10,7 @@ use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
+use kurabe_doc::{Doc, Paragraph, Role};
 
 /// Renders the verdict on a run's fitness for a use.
 pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {

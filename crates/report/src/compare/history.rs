@@ -1,10 +1,10 @@
 //! History of a device: each cell over time, and the newest run compared with the oldest.
 
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
-use crate::doc::{Cut, Doc, Entry, Table};
 use crate::words;
 use kurabe_compare::{ComparedCell, History, Side};
 use kurabe_core::{Text, number, record::RunHeader, text};
+use kurabe_doc::{Cut, Doc, Entry, Table};
 use kurabe_stats::{CONFIDENCE, Drift};
 
 /// Width of a sparkline. With more runs, each character shows the mean of several.

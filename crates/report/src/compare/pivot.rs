@@ -3,10 +3,10 @@
 
 use crate::compare::facts;
 use crate::compare::verdict::{CellVerdict, tally, words_of};
-use crate::doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::mention::{BASELINE, BY, COMPARE};
 use kurabe_core::{Text, number, record::Measure, text};
+use kurabe_doc::{Column, Cut, Doc, Entry, Purpose, Role, Style, Table, TableRow};
 use kurabe_stats::{Judged, Verdict};
 
 /// Assumed width of a column when deciding whether to split the table.

@@ -1,11 +1,11 @@
 //! Many models ranked for a use, as a table: which one, by how much, and what its figures rest on.
 
 use super::recommend::answer_for;
-use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::words;
 use kurabe_compare::{Recommendation, Standing, Use};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
+use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use kurabe_lab::{Mover, RankedModel};
 use std::collections::BTreeMap;
 

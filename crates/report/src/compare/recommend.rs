@@ -3,12 +3,12 @@
 
 use crate::compare::fit::assumed_flush;
 use crate::compare::{facts::Spoken, head, memory_words};
-use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, UsePart, names};
 use kurabe_core::mention::{COMPARE, PROFILE, RUN};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, model::ModelRecord, number, record::RunRecord, shown, text, workload::OpKind};
+use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use kurabe_lab::ModelSide;
 use kurabe_stats::is_from_memory;
 

@@ -6,9 +6,9 @@
 
 use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
-use crate::doc::{Doc, Entry, Table, TableRow};
 use kurabe_compare::{ABOUT_LATENCY, ComparedCell, ComparedTail, Pair, TAILS, TailOf};
 use kurabe_core::{Text, number, record::Measure, text};
+use kurabe_doc::{Doc, Entry, Table, TableRow};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
 /// Returns the percentiles of a comparison: those that differ, or all if latency is asked about.

@@ -3,11 +3,11 @@
 use crate::compare::facts::value;
 use crate::compare::verdict::{change_span, per_cent};
 use crate::compare::{cell_name, compared, fairness, sides};
-use crate::doc::{Doc, Paragraph, Style};
 use crate::run::rescued::rescued_in;
 use kurabe_compare::{ComparedCell, Fact, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
 use kurabe_core::{Text, record::RunHeader, text};
+use kurabe_doc::{Doc, Paragraph, Style};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 use std::path::Path;
 

@@ -4,9 +4,9 @@
 //! they are based on. A number has only its certain digits, and an interval is given only if it
 //! adds information.
 
-use crate::doc::Role;
 use kurabe_compare::Fastest;
 use kurabe_core::{Text, text};
+use kurabe_doc::Role;
 use kurabe_stats::{Compared, Estimate, Verdict};
 
 /// Verdict on a cell, with its basis.

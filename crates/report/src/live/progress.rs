@@ -6,13 +6,13 @@
 //! events.
 
 use super::{Activity, FILL, LiveLine, Mentions, Mode};
-use crate::doc::Style;
-use crate::doc::spark::{interval_bytes, sparkline};
 use crate::run::{remarks, render_cell, render_header, steady};
 use crate::words::{self, present};
 use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Notice, RunHeader};
 use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
+use kurabe_doc::Style;
+use kurabe_doc::spark::{interval_bytes, sparkline};
 use std::collections::VecDeque;
 
 /// Number of intervals in the live sparkline.
@@ -184,7 +184,7 @@ impl Progress {
             })
         }));
         plan.extend(remarks::planned_writes(writes).map(|words| self.live.say(&words)));
-        for line in crate::doc::layout::flow(&plan, self.live.style.width) {
+        for line in kurabe_doc::layout::flow(&plan, self.live.style.width) {
             self.live.print(&line);
         }
     }

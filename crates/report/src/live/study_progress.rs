@@ -6,8 +6,9 @@
 //! progress.
 
 use super::{Activity, COUNT, LiveLine, Mode, Progress};
-use crate::{doc::Style, machine::headline::headline};
+use crate::machine::headline::headline;
 use kurabe_core::{event::Event, shown, text};
+use kurabe_doc::Style;
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
 

@@ -3,11 +3,12 @@
 
 use super::progress::program_lines;
 use super::{Activity, LiveLine, Mentions, Mode};
-use crate::{compare::verdict::verdict_words, doc::Style, words};
+use crate::{compare::verdict::verdict_words, words};
 use kurabe_core::mention::{PROFILE, REPETITION, SHOW, TIME};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
 use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
+use kurabe_doc::Style;
 use kurabe_lab::versus::{LongestTime, TooShort};
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;

@@ -2,9 +2,9 @@
 //!
 //! Marks are signs as well as colours, so that no information depends on colour alone.
 
-use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
 use kurabe_core::{Error, Text, record::fallback, shown, text};
+use kurabe_doc::{Doc, Field, Fields, Role, Style};
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
 use std::path::PathBuf;

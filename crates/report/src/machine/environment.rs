@@ -1,11 +1,11 @@
 //! Test environment of a run, as a block of `key  value` lines.
 
-use crate::doc::{Doc, Field, Fields, filled};
 use crate::machine::seen::seen;
 use crate::words::{self, present};
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, shown, text};
+use kurabe_doc::{Doc, Field, Fields, filled};
 
 /// Returns the environment of a run as a document.
 pub(crate) fn doc(record: &RunRecord) -> Doc {

@@ -3,11 +3,11 @@
 
 mod drawing;
 
-use crate::doc::layout::display_width;
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
 use kurabe_core::mention::{ALL, MODELS, MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
+use kurabe_doc::layout::display_width;
+use kurabe_doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
 use serde::Serialize;
 

@@ -2,11 +2,11 @@
 //! changes since another bill, with the cause before the times. The result for each limit of a
 //! budget.
 
-use crate::doc::{Column, Cut, Doc, Entry, Table};
 use crate::scripts::PricedLine;
 use kurabe_chart::escape;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, shown, text};
+use kurabe_doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_lab::{NO_FILES, UNMARKED};
 use kurabe_price::{
     Bill, BudgetLine, ChangeCause, Changes, Count, CountChange, CountUnit, CountValues, DevicePrice,

@@ -1,13 +1,13 @@
 //! Text about a served model: at its start, during operation, at its end, and later from its
 //! record.
 
-use crate::doc::layout::pad_right;
-use crate::doc::{Doc, Fields};
 use crate::scripts::ScriptLine;
 use kurabe_core::mention::{CONTROL, DETACH, Mention, ROUND_TRIP, RUN};
 use kurabe_core::number::{NONE, count, fixed, latency, latency_ns, moment, percent, rate, whole};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, shown, text};
+use kurabe_doc::layout::pad_right;
+use kurabe_doc::{Doc, Fields};
 use kurabe_lab::{Detached, KeptServer, front_word};
 use kurabe_serve::{
     Address, AttachBy, ClientFigures, CutReport, FaultFigures, FrontKind, Grants, KeepingUp, Lateness,

@@ -1,8 +1,8 @@
 //! Models side by side: capacity, fault tolerance, probability of data loss, speed.
 
-use crate::doc::{Column, Cut, Doc, Paragraph, Role, Table};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
+use kurabe_doc::{Column, Cut, Doc, Paragraph, Role, Table};
 use kurabe_lab::ModelSide;
 use kurabe_study::KnownMiss;
 
@@ -110,7 +110,7 @@ pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doc::Style;
+    use kurabe_doc::Style;
 
     #[test]
     fn small_chances_are_one_in_so_many() {

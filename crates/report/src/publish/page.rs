@@ -19,7 +19,6 @@ mod table;
 
 pub use extent::{MOST_PAGE_BYTES, Page};
 
-use crate::doc::{Doc, Html, Paragraph};
 use crate::publish::pictures::{Picture, account_of};
 use crate::run::Assessment;
 use base64::Engine;
@@ -30,6 +29,7 @@ use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Lang, Text, mention::IMPORT, text};
+use kurabe_doc::{Doc, Html, Paragraph};
 use kurabe_study::Likeness;
 use sha2::{Digest, Sha256};
 

@@ -5,11 +5,11 @@
 //! readers compare the same part across them, so it gets a column. Columns that don't fit are
 //! dropped: first the device traffic, then the part in memory alone. The details have everything.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::run::table::{RunTable, TableKind};
 use crate::run::{derived, times};
 use crate::{run::derived::step_name, run::figures::Figures};
 use kurabe_core::{Text, number, profile::CopyPart, record::RunRecord, text};
+use kurabe_doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use std::collections::BTreeSet;
 
 /// Returns the table. Empty if the run is not a sweep.

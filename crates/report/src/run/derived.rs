@@ -1,10 +1,10 @@
 //! Derived figures: scores and ratios computed from the figures of cells by the profile's formula.
 
-use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
 use crate::run::table::{TableKind, kinds};
 use kurabe_core::number::long_time;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Text, quantity::format_bytes, record::RunRecord, shown, text};
+use kurabe_doc::{Column, Doc, Entry, Role, Table, TableRow};
 use kurabe_stats::{DerivedFault, DerivedFigure, derived_figures, derived_values};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
 //! Details behind the table: each cell with its engine, repetitions, latencies, stalls and
 //! disturbances, then the test environment.
 
-use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use crate::run::figures::longest;
 use crate::run::{figures, imported, remarks, times};
 use crate::words::{self, present};
@@ -10,6 +9,7 @@ use kurabe_core::issue::RecordedEngine;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord, fallback};
 use kurabe_core::{Text, number, profile::Statistic, text, workload::OpKind};
+use kurabe_doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use kurabe_stats::{
     cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
     stutter,

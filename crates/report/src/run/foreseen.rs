@@ -1,6 +1,5 @@
 //! Preview of a run: its profile, duration and writes.
 
-use crate::doc::{Doc, Paragraph, Style};
 use crate::machine::headline::surroundings;
 use crate::run::choice::about;
 use crate::run::profile::render_profile;
@@ -9,6 +8,7 @@ use crate::words::{self, present};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
 use kurabe_core::{Result, Text, number, profile::PlannedWrites, shown, text};
+use kurabe_doc::{Doc, Paragraph, Style};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 

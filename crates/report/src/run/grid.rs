@@ -4,13 +4,14 @@
 use super::figures::Figures;
 use super::imported;
 use super::table::{RunTable, TableKind};
-use crate::doc::grid::{Grid, GridCell, GridLine, GridRemark, GridRow};
-use crate::doc::{Doc, Role};
-use crate::{doc::spark::course, words};
+use crate::words;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::{Text, shown, text, workload::Direction};
+use kurabe_doc::grid::{Grid, GridCell, GridLine, GridRemark, GridRow};
+use kurabe_doc::spark::course;
+use kurabe_doc::{Doc, Role};
 use std::collections::{BTreeSet, HashMap};
 
 /// Sign of a generator-bound cell.

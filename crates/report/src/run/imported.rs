@@ -1,10 +1,11 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
-use crate::doc::{Cut, Doc, Entry, Fields, Role, Table};
-use crate::{doc::grid::GridLine, words};
+use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::{Text, quantity::format_bytes_decimal, record::Cell, shown, text};
+use kurabe_doc::grid::GridLine;
+use kurabe_doc::{Cut, Doc, Entry, Fields, Role, Table};
 
 /// Number of a cell's figures in the table. The details have the others.
 const IN_TABLE: usize = 3;

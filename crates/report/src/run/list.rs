@@ -3,10 +3,10 @@
 //! The model: one line per run if the terminal is wide enough for names and figures. Otherwise a
 //! few lines per run with the same content.
 
-use crate::doc::{Block, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{compare::facts::cell_name, words};
 use kurabe_compare::{FirstFigure, ListedRun, NAME_LABEL};
 use kurabe_core::{Text, mention::RUN, number, number::Figure, shown, text};
+use kurabe_doc::{Block, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 
 /// Terminal width from which a run takes one line. Figures and dates take about 70 columns, and the
 /// names of target and device should have about 25 each.

@@ -1,11 +1,11 @@
 //! A run compared with a recorded device: the distance of its latencies from those measured in a
 //! trace.
 
-use crate::doc::{Doc, Style, Table};
 use crate::{Picture, publish::pictures::latencies_beside, words};
 use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
 use kurabe_core::{Lang, number, shown, text, workload::Direction};
+use kurabe_doc::{Doc, Style, Table};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! Curves over the target on the page of a run, from cells that sampled it position by position,
 //! measured here or by another tool.
 
-use crate::doc::Doc;
 use crate::publish::pictures::{curves, curves_together};
 use kurabe_chart::Plot;
 use kurabe_core::{Lang, record::RunRecord};
+use kurabe_doc::Doc;
 
 /// Returns the curves of a run. Empty if nothing was sampled.
 pub(crate) fn doc(record: &RunRecord) -> Doc {

@@ -1,6 +1,5 @@
 //! Text below the table: how the run ended, stalls, engines, notices, footnotes.
 
-use crate::doc::{Doc, Paragraph, Role};
 use crate::run::figures::{Figures, worst_stall};
 use crate::run::ranks::ranks;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
@@ -12,6 +11,7 @@ use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
 use kurabe_core::{Text, number, shown, text};
+use kurabe_doc::{Doc, Paragraph, Role};
 use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
 

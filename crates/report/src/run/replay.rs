@@ -3,12 +3,13 @@
 //! The model: a trace has its own block sizes and share of reads, so its rate alone says little.
 //! Therefore the table also has operations per second and latencies for each kind of operation.
 
-use crate::doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
 use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
-use crate::{doc::spark::course, run::grid::GENERATOR_SIGN, words};
+use crate::{run::grid::GENERATOR_SIGN, words};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
 use kurabe_core::{Text, number, profile::Statistic, shown, text, workload::OpKind};
+use kurabe_doc::spark::course;
+use kurabe_doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
 use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_COLUMNS: (usize, usize) = (8, 8);

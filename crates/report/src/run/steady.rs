@@ -1,12 +1,13 @@
 //! Runs in rounds: whether the device reached a steady state by both criteria, and the values over
 //! the rounds.
 
-use crate::doc::{Doc, Paragraph, Role, Style};
-use crate::{doc::layout::clip, publish::pictures::course, words};
+use crate::{publish::pictures::course, words};
 use kurabe_chart::Chart;
 use kurabe_core::profile::{Rounds, Tracked, TrackedCell};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, shown, text, workload::Direction};
+use kurabe_doc::layout::clip;
+use kurabe_doc::{Doc, Paragraph, Role, Style};
 
 /// Returns the line of a round, as in `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(

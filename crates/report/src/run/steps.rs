@@ -1,6 +1,5 @@
 //! Short descriptions of a profile's steps.
 
-use crate::doc::{Field, Fields};
 use crate::words::{self, present};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, MetadataStep, OPTIONS, PositionalStep, ReplayStep,
@@ -8,6 +7,7 @@ use kurabe_core::profile::{
 };
 use kurabe_core::workload::{Direction, End, TimeCheck};
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
+use kurabe_doc::{Field, Fields};
 
 /// Describes a step, with further facts. Empty for an `io` step.
 pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {

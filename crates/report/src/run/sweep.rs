@@ -5,13 +5,13 @@
 //! the axis. Bars begin at zero, so that a level looks level. The rate of the long write over time
 //! is a column chart, like other time series.
 
-use crate::doc::curve::{DrawnCurve, Values};
-use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use crate::words;
 use kurabe_compare::{cache_bytes, written_bytes};
 use kurabe_core::mention::{MAX, OVER, TIME};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, text};
+use kurabe_doc::curve::{DrawnCurve, Values};
+use kurabe_doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
 /// Returns the curves and findings of a sweep. Empty for other runs.

@@ -1,11 +1,11 @@
 //! The table of cells whose figure is a time, and of cells that are neither reads nor writes:
 //! copies, programs.
 
-use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
 use crate::run::table::{RunTable, TableKind};
 use crate::{run::figures::Figures, words};
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};
 use kurabe_core::{Text, number, quantity::format_bytes_decimal, text, workload::Direction};
+use kurabe_doc::{Column, Cut, Doc, Entry, Role, Table};
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 

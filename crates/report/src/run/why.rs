@@ -19,12 +19,12 @@ pub use account::{CauseTime, CellTime, CountOf, Per};
 pub(crate) use brief::{how_sure, is_brief};
 pub use movers::{card_names, mover_words};
 
-use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::words::stutter::{reads_beside_words, stutter_words};
 use crate::{model, run::figures::Figures, run::times, words};
 use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, split::KernelSplit, text};
+use kurabe_doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
 use kurabe_explain::{Limit, limits, names_cell};
 use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};

@@ -1,12 +1,12 @@
 //! The catalogue of published figures: the list, an entry, and the comparison of a run with an
 //! entry.
 
-use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableForm, filled};
 use crate::machine::seen::seen;
 use crate::study::{error_words, published};
 use kurabe_core::mention::{BESIDE, CATALOGUE, CATALOGUE_SHOW, PROFILE, RUN, SHOW};
 use kurabe_core::quantity::{KIB, format_bytes};
 use kurabe_core::{Text, number, text, workload::Direction};
+use kurabe_doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableForm, filled};
 use kurabe_study::Published;
 use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry, PublishedColumn};
 

@@ -7,8 +7,8 @@
 use super::tables::{
     Notes, error_words, figure_name, published, row_columns, row_names, status_words, value_words,
 };
-use crate::doc::{Column, Entry, Paragraph, Role, Table, TableForm};
 use kurabe_core::{Text, text};
+use kurabe_doc::{Column, Entry, Paragraph, Role, Table, TableForm};
 use kurabe_study::{CellResult, ColumnResult, PartResult, RowResult, Status};
 
 /// Classes of closeness to the published figure: maximum error in percent, role, and sign in both

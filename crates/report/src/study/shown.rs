@@ -1,9 +1,9 @@
 //! The list of studies, and the description of one study file.
 
-use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Text, number, quantity::format_bytes, text};
+use kurabe_doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_study::{Part, Study, StudyRow};
 
 /// Renders the studies, one per line.

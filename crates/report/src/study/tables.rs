@@ -1,8 +1,8 @@
 //! The tables of a part, and a check whether the order of the published figures is preserved.
 
 use super::names::{list, quoted};
-use crate::doc::{Column, Entry, Role, Table};
 use kurabe_core::{Text, number, text};
+use kurabe_doc::{Column, Entry, Role, Table};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 
 /// Minimum widths of a row's name and of the text after the figures, in terminal columns.

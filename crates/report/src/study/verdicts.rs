@@ -5,8 +5,8 @@
 //! `--json` also has.
 
 use super::{answers, names};
-use crate::doc::{Doc, Paragraph, Role};
 use kurabe_core::{Text, mention::VERSUS, text};
+use kurabe_doc::{Doc, Paragraph, Role};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// Returns the answer in a sentence, which `--json` also has.

@@ -4,7 +4,7 @@
 //! and breaks lines only at spaces. Its text is replaced afterwards, and lines are broken between
 //! characters.
 
-use crate::doc::layout::{display_width, wrap};
+use kurabe_doc::layout::{display_width, wrap};
 
 /// Texts of the library with their translations. A text that contains another one comes first.
 const WORDS: [(&str, &str); 9] = [

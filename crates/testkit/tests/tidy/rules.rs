@@ -11,7 +11,7 @@ const LONGEST_FILE_LINES: usize = 500;
 /// Words that say what happened to a value, not what it is.
 const NO_NAMES: [&str; 6] = ["told", "found", "known", "there", "wanted", "said"];
 /// Rooms that produce sentences for users.
-const ROOMS_OF_WORDS: [&str; 3] = ["crates/cli/", "crates/report/", "crates/ui/"];
+const ROOMS_OF_WORDS: [&str; 4] = ["crates/cli/", "crates/doc/", "crates/report/", "crates/ui/"];
 /// Rooms that are user interfaces, each with its own wording.
 const EDGES: [&str; 2] = ["crates/cli/", "crates/ui/"];
 

@@ -5,9 +5,9 @@
 //! Several blocks are placed side by side, with the layer centred above them. A drawing that is too
 //! wide for the page is replaced by a tree.
 
-use crate::doc::Block;
-use crate::doc::layout::{display_width, pad_right, wrap};
 use kurabe_core::{Lang, Text, shown};
+use kurabe_doc::Block;
+use kurabe_doc::layout::{display_width, pad_right, wrap};
 use kurabe_sim::LayerSpec;
 
 /// Maximum width of the text in a box, in columns.
@@ -154,9 +154,9 @@ fn tree(layers: &[LayerSpec], lead: &str, count: &str, lang: Lang, lines: &mut V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doc::Doc;
-    use crate::doc::Style;
     use kurabe_core::text;
+    use kurabe_doc::Doc;
+    use kurabe_doc::Style;
     use kurabe_sim::{Below, Builder, Built, LayerKind, LayerSettings, MemberSpec};
 
     fn never(builder: &mut Builder<'_>) -> kurabe_core::Result<Built> {

@@ -3,10 +3,11 @@
 use super::paper::Tone;
 use crate::machine::environment::link;
 use crate::run::{derived, procedure_name, remarks};
-use crate::{doc::Role, machine::seen::seen, model, publish::pictures::target, run::figures::Figures, words};
+use crate::{machine::seen::seen, model, publish::pictures::target, run::figures::Figures, words};
 use kurabe_compare::NAME_LABEL;
 use kurabe_core::record::{Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, number, profile::Statistic, quantity::format_bytes_decimal, shown, text};
+use kurabe_doc::Role;
 use kurabe_explain::swept_axis;
 use kurabe_stats::DerivedFigure;
 

@@ -14,7 +14,6 @@ use super::rows::CellRow;
 use crate::compare::answer;
 use crate::compare::facts::Spoken;
 use crate::compare::verdict::{fastest_words, verdict_words};
-use crate::doc::{Doc, Purpose};
 use crate::run::derived;
 use crate::words;
 use crate::words::stutter::{
@@ -23,6 +22,7 @@ use crate::words::stutter::{
 use kurabe_compare::{Pair, Weight};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, number, text};
+use kurabe_doc::{Doc, Purpose};
 use kurabe_stats::{Compared, Stutter, Verdict};
 
 impl Report<'_> {

@@ -5,11 +5,11 @@
 //! the forest plot if two runs are compared, otherwise the first chart.
 
 use super::Report;
-use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::publish::pictures::{Picture, names, no_chart, pictures};
 use kurabe_chart::Theme;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, text};
+use kurabe_doc::{Block, Doc, Paragraph, Purpose};
 
 /// Width of a separate picture.
 const PICTURE_WIDTH_PX: u32 = 1000;

@@ -15,7 +15,6 @@
 use super::Report;
 use super::extent::Extent;
 use crate::compare::{differences, run_names, tails};
-use crate::doc::{Block, Column, Doc, Entry, Field, Fields, Paragraph, Purpose, Role, filled};
 use crate::machine::environment;
 use crate::publish::pictures::Picture;
 use crate::run::remarks::Remark;
@@ -28,6 +27,7 @@ use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, shown, text};
+use kurabe_doc::{Block, Column, Doc, Entry, Field, Fields, Paragraph, Purpose, Role, filled};
 use kurabe_explain::LimitKind;
 
 /// Maximum number of runs named in the head of a report. The others are counted.

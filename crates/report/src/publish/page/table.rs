@@ -6,12 +6,12 @@ use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
 use crate::compare::verdict;
 use crate::compare::verdict::verdict_marks;
-use crate::doc::{Column, Doc, Entry, EntryBody, Marks, Purpose, Role, Table, TableForm, TableRow};
 use crate::publish::pictures::drawn_ratio;
 use crate::run::{derived, remarks};
 use crate::words;
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
+use kurabe_doc::{Column, Doc, Entry, EntryBody, Marks, Purpose, Role, Table, TableForm, TableRow};
 use kurabe_stats::{Compared, DerivedFigure, Estimate, FlushFigures};
 
 /// Maximum number of runs shown side by side. With more, each has a row.

@@ -1,10 +1,11 @@
 //! Selection of pictures by name.
 
 use super::{PICTURE_NAMES, Picture, View, forest, pictures};
-use crate::{compare::answer, doc::Style};
+use crate::compare::answer;
 use kurabe_compare::Pair;
 use kurabe_core::mention::{CHART, SHOW};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, record::RunRecord, text};
+use kurabe_doc::Style;
 
 /// The name that selects all charts.
 const ALL: &str = "all";

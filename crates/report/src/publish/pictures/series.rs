@@ -7,11 +7,12 @@
 //! axis is logarithmic.
 
 use super::{Picture, View};
-use crate::{doc::spark::rates, run::figures::longest, words::stutter::stutter_words};
+use crate::{run::figures::longest, words::stutter::stutter_words};
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, ShadedBand, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::record::{Cell, Repetition, RunRecord, Stall};
 use kurabe_core::{number, shown, text, workload::Direction};
+use kurabe_doc::spark::rates;
 use kurabe_stats::stutter;
 
 /// Approximate maximum number of values of a line.

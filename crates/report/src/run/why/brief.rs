@@ -2,10 +2,10 @@
 //! single cell can be shown in full.
 
 use super::Why;
-use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::{run::figures::Figures, words};
 use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::{Text, record::RunRecord, text};
+use kurabe_doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use kurabe_explain::{Limit, LimitKind, Strength};
 
 /// Maximum number of cells that are shown in full.

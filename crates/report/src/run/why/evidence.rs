@@ -2,10 +2,10 @@
 //! account of the time.
 
 use super::brief::how_sure;
-use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words::present;
 use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_core::{Text, mention::IODEPTH, number, quantity::format_bytes, text};
+use kurabe_doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use kurabe_explain::{Limit, LimitKind};
 
 /// Maximum number of request sizes listed.

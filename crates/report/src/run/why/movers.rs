@@ -1,7 +1,7 @@
 //! Parameters with the largest effect on a model's figures.
 
-use crate::doc::{Doc, Entry, Paragraph, Role, Table};
 use kurabe_core::{Text, number, text};
+use kurabe_doc::{Doc, Entry, Paragraph, Role, Table};
 use kurabe_lab::Mover;
 
 /// Returns the names of a model's three main figures.

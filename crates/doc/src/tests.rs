@@ -1,7 +1,7 @@
 //! Laws of documents: every writer shows every figure, in both languages.
 
 use super::*;
-use crate::doc::Style;
+use crate::Style;
 use kurabe_chart::Theme;
 use kurabe_core::{Lang, text};
 use proptest::prelude::*;

@@ -6,8 +6,8 @@ mod tables;
 
 use super::table::GAP;
 use super::{Block, Doc, Field, Fields, Paragraph};
-use crate::doc::layout::{Line, clip, display_width, flow, hanging, page, wrap};
-use crate::doc::{Role, Style};
+use crate::layout::{Line, clip, display_width, flow, hanging, page, wrap};
+use crate::{Role, Style};
 use kurabe_core::{Lang, shown};
 
 impl Doc {
@@ -17,7 +17,7 @@ impl Doc {
     }
 
     /// Renders the document as lines, for a part of a larger output.
-    pub(crate) fn lines(&self, style: &Style) -> Vec<String> {
+    pub fn lines(&self, style: &Style) -> Vec<String> {
         self.blocks.iter().flat_map(|block| lines(block, style)).collect()
     }
 }

@@ -25,7 +25,7 @@ impl Default for Style {
 
 /// Role of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     #[default]
     Plain,
     /// The main figure, and headings.
@@ -44,7 +44,7 @@ pub(crate) enum Role {
 
 impl Style {
     /// Returns the text in the style's language, as a single line.
-    pub(crate) fn say(&self, text: &Text) -> String {
+    pub fn say(&self, text: &Text) -> String {
         text.line(self.lang)
     }
 
@@ -54,12 +54,12 @@ impl Style {
     }
 
     /// Picks one of two literals by language.
-    pub(crate) fn pick<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
+    pub fn pick<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
         self.lang.pick(en, ja)
     }
 
     /// Formats a text for its role.
-    pub(crate) fn paint(&self, role: Role, text: &str) -> String {
+    pub fn paint(&self, role: Role, text: &str) -> String {
         let plain = anstyle::Style::new();
         let style = match role {
             _ if !self.color || text.is_empty() => return text.to_owned(),

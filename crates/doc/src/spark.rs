@@ -44,12 +44,12 @@ fn stall_level(values: &[f64]) -> f64 {
 }
 
 /// Returns the rates of a cell's counted repetitions in sequence, in bytes per ns.
-pub(crate) fn course(cell: &Cell) -> Vec<f64> {
+pub fn course(cell: &Cell) -> Vec<f64> {
     cell.counted().flat_map(|repetition| rates(repetition, cell.direction)).collect()
 }
 
 /// Returns the rate of each whole second of the last counted repetition, in bytes per second.
-pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
+pub fn per_second(cell: &Cell) -> Vec<f64> {
     let Some(repetition) = cell.counted().last() else { return Vec::new() };
     let in_a_second = (1_000_000_000 / repetition.series.interval_ns.max(1)) as usize;
     let rates = rates(repetition, cell.direction);
@@ -67,7 +67,7 @@ const FEWEST_INTERVALS: usize = 5;
 ///
 /// The last interval may be shorter than the others. Its rate uses the time that it covers, and it
 /// is omitted if that is less than half an interval.
-pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
+pub fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
     let series = &repetition.series;
     let (full_ns, count) = (series.interval_ns.max(1), series.intervals.len());
     if count < FEWEST_INTERVALS {
@@ -85,7 +85,7 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
 }
 
 /// Returns the bytes that an interval transferred in a direction.
-pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) -> u64 {
+pub fn interval_bytes(interval: &Interval, direction: Option<Direction>) -> u64 {
     match direction {
         Some(Direction::Read) => interval.read_bytes,
         Some(Direction::Write) => interval.write_bytes,
@@ -94,7 +94,7 @@ pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) 
 }
 
 /// Draws a share as a bar, to an eighth of a column.
-pub(crate) fn bar(share: f64, columns: usize) -> String {
+pub fn bar(share: f64, columns: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     // A share above zero is always visible.

@@ -3,13 +3,13 @@
 //! The model: a line is filled from left to right and padded only before the next piece, so that no
 //! line ends in spaces.
 
-use crate::doc::{Role, Style};
+use crate::{Role, Style};
 pub use kurabe_core::display::display_width;
-pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
+pub use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
 use kurabe_core::shown;
 
 /// Joins items with ` · `. Lines break between items if possible.
-pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
+pub fn flow(items: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let items: Vec<String> = items.iter().map(|item| shown::line(item)).collect();
     let items: Vec<&str> =
@@ -35,25 +35,25 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
 }
 
 /// Indents a paragraph: the first line by `first` columns, the others by `rest`.
-pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
+pub fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
     let indents = std::iter::once(first).chain(std::iter::repeat(rest));
     indents.zip(lines).map(|(indent, line)| format!("{}{line}", " ".repeat(indent))).collect()
 }
 
 /// A line that is filled from left to right.
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
     style: &'a Style,
     text: String,
     width: usize,
 }
 
 impl<'a> Line<'a> {
-    pub(crate) fn new(style: &'a Style) -> Self {
+    pub fn new(style: &'a Style) -> Self {
         Self { style, text: String::new(), width: 0 }
     }
 
     /// Puts a text at a column, or directly behind the existing text if that is longer.
-    pub(crate) fn at(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
+    pub fn at(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
         if !text.is_empty() {
             let gap = column.saturating_sub(self.width);
             self.text.push_str(&" ".repeat(gap));
@@ -67,17 +67,17 @@ impl<'a> Line<'a> {
     }
 
     /// Puts a text so that it ends at a column.
-    pub(crate) fn until(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
+    pub fn until(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
         self.at(column.saturating_sub(display_width(text)), role, text)
     }
 
-    pub(crate) fn finish(&mut self) -> String {
+    pub fn finish(&mut self) -> String {
         std::mem::take(&mut self.text).trim_end().to_owned()
     }
 }
 
 /// Joins lines into a text that ends with a line break.
-pub(crate) fn page(lines: &[String]) -> String {
+pub fn page(lines: &[String]) -> String {
     let mut page = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
     page.push('\n');
     page

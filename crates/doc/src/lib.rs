@@ -5,20 +5,22 @@
 //! Details that only a terminal needs (indentation, what to cut at a narrow width, empty lines) are
 //! also in the block, and the other writers ignore them.
 
-pub(crate) mod curve;
-pub(crate) mod grid;
+#![allow(missing_docs)]
+
+pub mod curve;
+pub mod grid;
 mod html;
-pub(crate) mod layout;
+pub mod layout;
 mod markdown;
-pub(crate) mod spark;
+pub mod spark;
 mod style;
 mod table;
 mod terminal;
 
-pub(crate) use html::Html;
-pub(crate) use style::Role;
+pub use html::Html;
+pub use style::Role;
 pub use style::Style;
-pub(crate) use table::{Column, Cut, Entry, EntryBody, Flush, Marks, Table, TableForm, TableRow};
+pub use table::{Column, Cut, Entry, EntryBody, Flush, Marks, Table, TableForm, TableRow};
 
 use curve::DrawnCurve;
 use grid::Grid;
@@ -33,7 +35,7 @@ pub struct Doc {
 
 /// A piece of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Block {
+pub enum Block {
     /// An empty line in a terminal. The other formats separate blocks on their own.
     Gap,
     /// A heading with its level. Level 1 is the title of the document.
@@ -69,14 +71,14 @@ pub(crate) enum Block {
 
 /// Table of values with bars: a row per place, a column per series. A page has a chart of the same.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BarTable {
-    pub(crate) columns: Vec<Text>,
-    pub(crate) rows: Vec<BarRow>,
+pub struct BarTable {
+    pub columns: Vec<Text>,
+    pub rows: Vec<BarRow>,
 }
 
 /// A row of a [`BarTable`].
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum BarRow {
+pub enum BarRow {
     /// A place, and for each column its value as text and as a share of the column's maximum.
     /// `None` if the column has no value there.
     Bars(String, Vec<Option<(String, f64)>>),
@@ -86,7 +88,7 @@ pub(crate) enum BarRow {
 
 /// Sentences, or a row of facts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Paragraph {
+pub struct Paragraph {
     role: Role,
     /// The role of the first item, if it differs from `role`.
     lead: Option<Role>,
@@ -106,7 +108,7 @@ pub(crate) struct Paragraph {
 
 /// Purpose of a paragraph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     #[default]
     Plain,
     /// The summary of the document.
@@ -129,81 +131,81 @@ impl Purpose {
 }
 
 impl Paragraph {
-    pub(crate) fn new(words: impl Into<Text>) -> Self {
+    pub fn new(words: impl Into<Text>) -> Self {
         Self { items: vec![words.into()], ..Self::default() }
     }
 
     /// Creates a paragraph that is indented by two columns in a terminal.
-    pub(crate) fn aside(words: impl Into<Text>) -> Self {
+    pub fn aside(words: impl Into<Text>) -> Self {
         Self::new(words).indent(2, 2)
     }
 
     /// Creates a paragraph of facts separated by dots.
-    pub(crate) fn flow(items: Vec<Text>) -> Self {
+    pub fn flow(items: Vec<Text>) -> Self {
         Self { items, flows: true, ..Self::default() }
     }
 
     /// Appends text directly to the paragraph.
-    pub(crate) fn then(mut self, words: Text) -> Self {
+    pub fn then(mut self, words: Text) -> Self {
         self.items.push(words);
         self
     }
 
-    pub(crate) fn role(self, role: Role) -> Self {
+    pub fn role(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
     /// Sets a separate role for the first item.
-    pub(crate) fn lead(self, role: Role) -> Self {
+    pub fn lead(self, role: Role) -> Self {
         Self { lead: Some(role), ..self }
     }
 
     /// Sets the indentation of the first line and of the others, in terminal columns.
-    pub(crate) fn indent(self, first: usize, rest: usize) -> Self {
+    pub fn indent(self, first: usize, rest: usize) -> Self {
         Self { indent: (first, rest), ..self }
     }
 
     /// Turns the paragraph into a note with the mark by which the text above refers to it. Its
     /// lines are aligned behind the mark.
-    pub(crate) fn marked(self, mark: impl Into<String>) -> Self {
+    pub fn marked(self, mark: impl Into<String>) -> Self {
         Self { mark: mark.into(), purpose: Purpose::Note, ..self }
     }
 
     /// Sets the purpose. In a list, continuation lines are indented below the item's text.
-    pub(crate) fn used_as(self, purpose: Purpose) -> Self {
+    pub fn used_as(self, purpose: Purpose) -> Self {
         let indent = if purpose.is_listed() { (0, 2) } else { self.indent };
         Self { indent, purpose, ..self }
     }
 
-    pub(crate) fn listed(self) -> Self {
+    pub fn listed(self) -> Self {
         self.used_as(Purpose::Item)
     }
 
-    pub(crate) fn tags(self, tags: Vec<Text>) -> Self {
+    pub fn tags(self, tags: Vec<Text>) -> Self {
         Self { tags, ..self }
     }
 
-    pub(crate) fn link(self, section: &'static str) -> Self {
+    pub fn link(self, section: &'static str) -> Self {
         Self { link: Some(section), ..self }
     }
 }
 
 /// Keys with the items of their values, with aligned keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Fields {
-    pub(crate) fields: Vec<Field>,
+pub struct Fields {
+    pub fields: Vec<Field>,
     /// Further keys, shown elsewhere, that determine the alignment.
-    pub(crate) aligned_with: Vec<Text>,
+    pub aligned_with: Vec<Text>,
     /// Roles of the signs, if the keys begin with a sign. A field without a key then belongs to the
     /// one above it.
-    pub(crate) signs: Vec<Role>,
+    pub signs: Vec<Role>,
 }
 
 /// A key and the items of its value.
-pub(crate) type Field = (Text, Vec<Text>);
+pub type Field = (Text, Vec<Text>);
 
 /// Returns the fields that have a value.
-pub(crate) fn filled(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
+pub fn filled(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
     fields.into_iter().filter(|(_, items)| !items.is_empty()).collect()
 }
 
@@ -234,7 +236,7 @@ impl<T: Into<Block>> FromIterator<T> for Doc {
 
 impl Doc {
     /// Returns the sections. Blocks outside a section are dropped.
-    pub(crate) fn into_sections(self) -> Vec<(&'static str, Text, Self)> {
+    pub fn into_sections(self) -> Vec<(&'static str, Text, Self)> {
         let section = |block| match block {
             Block::Section { id, title, doc, .. } => Some((id, title, doc)),
             _ => None,
@@ -242,27 +244,27 @@ impl Doc {
         self.blocks.into_iter().filter_map(section).collect()
     }
 
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates a document with one block.
-    pub(crate) fn of(block: impl Into<Block>) -> Self {
+    pub fn of(block: impl Into<Block>) -> Self {
         Self { blocks: vec![block.into()] }
     }
 
     /// Takes the document out of a chain of builder calls.
-    pub(crate) fn done(&mut self) -> Self {
+    pub fn done(&mut self) -> Self {
         std::mem::take(self)
     }
 
     /// Checks whether the document is empty. Empty lines don't count.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.blocks.iter().all(|block| *block == Block::Gap)
     }
 
     /// Returns the text of the paragraphs.
-    pub(crate) fn paragraphs(self) -> Vec<Text> {
+    pub fn paragraphs(self) -> Vec<Text> {
         let words = |block| match block {
             Block::Paragraph(paragraph) => Some(Text::join(paragraph.items, [" · "; 2])),
             _ => None,
@@ -270,71 +272,71 @@ impl Doc {
         self.blocks.into_iter().filter_map(words).collect()
     }
 
-    pub(crate) fn push(&mut self, block: impl Into<Block>) -> &mut Self {
+    pub fn push(&mut self, block: impl Into<Block>) -> &mut Self {
         self.blocks.push(block.into());
         self
     }
 
-    pub(crate) fn heading(&mut self, level: usize, words: impl Into<Text>) -> &mut Self {
+    pub fn heading(&mut self, level: usize, words: impl Into<Text>) -> &mut Self {
         self.push(Block::Heading(level, words.into()))
     }
 
     /// Adds a paragraph that is indented by two columns in a terminal.
-    pub(crate) fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
+    pub fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::aside(words))
     }
 
     /// Adds an indented paragraph for each line of the text.
-    pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
+    pub fn asides(&mut self, words: &Text) -> &mut Self {
         let count = words.en.lines().count().max(words.ja.lines().count());
         let line = |index| words.map(|words| words.lines().nth(index).unwrap_or_default().to_owned());
         self.push_all((0..count).map(line).map(Paragraph::aside))
     }
 
-    pub(crate) fn say(&mut self, words: impl Into<Text>) -> &mut Self {
+    pub fn say(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::new(words))
     }
 
     /// Adds a paragraph for each text.
-    pub(crate) fn say_all(&mut self, words: impl IntoIterator<Item = Text>) -> &mut Self {
+    pub fn say_all(&mut self, words: impl IntoIterator<Item = Text>) -> &mut Self {
         self.push_all(words.into_iter().map(Paragraph::new))
     }
 
     /// Adds several blocks, or an optional one.
-    pub(crate) fn push_all(&mut self, blocks: impl IntoIterator<Item = impl Into<Block>>) -> &mut Self {
+    pub fn push_all(&mut self, blocks: impl IntoIterator<Item = impl Into<Block>>) -> &mut Self {
         self.blocks.extend(blocks.into_iter().map(Into::into));
         self
     }
 
-    pub(crate) fn gap(&mut self) -> &mut Self {
+    pub fn gap(&mut self) -> &mut Self {
         self.push(Block::Gap)
     }
 
     /// Appends the blocks of another document.
-    pub(crate) fn append(&mut self, other: Doc) -> &mut Self {
+    pub fn append(&mut self, other: Doc) -> &mut Self {
         self.blocks.extend(other.blocks);
         self
     }
 
     /// Returns this document followed by another.
-    pub(crate) fn and(mut self, other: Doc) -> Self {
+    pub fn and(mut self, other: Doc) -> Self {
         self.append(other);
         self
     }
 
     /// Returns the document followed by an empty line.
-    pub(crate) fn with_gap(mut self) -> Self {
+    pub fn with_gap(mut self) -> Self {
         self.gap();
         self
     }
 
     /// Adds a chart of the given kind, drawn in English and in Japanese.
-    pub(crate) fn chart(&mut self, kind: &'static str, drawn: [Chart; 2]) -> &mut Self {
+    pub fn chart(&mut self, kind: &'static str, drawn: [Chart; 2]) -> &mut Self {
         self.push(Block::Chart(kind, Box::new(drawn)))
     }
 
     /// Adds a chart of the given kind, if there is something to draw.
-    pub(crate) fn chart_of(&mut self, kind: &'static str, draw: impl Fn(Lang) -> Option<Chart>) -> &mut Self {
+    pub fn chart_of(&mut self, kind: &'static str, draw: impl Fn(Lang) -> Option<Chart>) -> &mut Self {
         match [draw(Lang::En), draw(Lang::Ja)] {
             [Some(english), Some(japanese)] => self.chart(kind, [english, japanese]),
             _ => self,
@@ -342,12 +344,12 @@ impl Doc {
     }
 
     /// Adds a section with a title, unless it is empty.
-    pub(crate) fn section(&mut self, id: &'static str, title: Text, doc: Doc) -> &mut Self {
+    pub fn section(&mut self, id: &'static str, title: Text, doc: Doc) -> &mut Self {
         if doc.is_empty() { self } else { self.push(Block::Section { id, title, doc, folds: false }) }
     }
 
     /// Adds a paragraph with the given purpose for each text.
-    pub(crate) fn list(&mut self, purpose: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
+    pub fn list(&mut self, purpose: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
         self.push_all(items.into_iter().map(|words| Paragraph::new(words).used_as(purpose)))
     }
 }

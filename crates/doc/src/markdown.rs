@@ -6,12 +6,12 @@
 
 use super::table::{EntryBody, Flush, Table, TableRow};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
-use crate::{doc::Role, doc::spark::sparkline};
+use crate::{Role, spark::sparkline};
 use kurabe_core::{Lang, Text, number, shown};
 
 impl Doc {
     /// Returns the document as Markdown in a language.
-    pub(crate) fn markdown(&self, lang: Lang) -> String {
+    pub fn markdown(&self, lang: Lang) -> String {
         let mut out = String::new();
         let mut in_list = false;
         for block in &self.blocks {

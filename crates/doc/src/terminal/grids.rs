@@ -3,10 +3,10 @@
 //! The model: the first arrangement that fits the width is used: columns side by side, columns
 //! below each other, or names on separate lines. Each shows as many percentiles as fit.
 
-use crate::doc::grid::{Grid, GridCell, GridRemark};
-use crate::doc::layout::{Line, clip, display_width, pad_left, pad_right, wrap};
-use crate::doc::spark::sparkline;
-use crate::doc::{Role, Style};
+use crate::grid::{Grid, GridCell, GridRemark};
+use crate::layout::{Line, clip, display_width, pad_left, pad_right, wrap};
+use crate::spark::sparkline;
+use crate::{Role, Style};
 use kurabe_core::number;
 
 /// Gap between columns of the grid, if there is room.

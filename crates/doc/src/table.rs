@@ -1,6 +1,6 @@
 //! Tables of a document: columns, rows and entries.
 
-use crate::doc::Role;
+use crate::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 
@@ -9,14 +9,14 @@ pub(super) const GAP: usize = 2;
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Flush {
+pub enum Flush {
     Left,
     Right,
 }
 
 /// What to cut if an entry is too wide.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cut {
+pub enum Cut {
     Never,
     End,
     Front,
@@ -29,28 +29,28 @@ pub(crate) enum Cut {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<TableRow>,
+pub struct Table {
+    pub columns: Vec<Column>,
+    pub rows: Vec<TableRow>,
     /// Caption, if no heading above the table says what it shows.
-    pub(crate) caption: Text,
+    pub caption: Text,
     /// Layout of the table on a page.
-    pub(crate) form: TableForm,
+    pub form: TableForm,
     /// Indentation in terminal columns.
-    pub(crate) indent: usize,
+    pub indent: usize,
     /// Number of leading columns that name a row. In a narrow terminal, the table is split, and
     /// each part repeats them.
-    pub(crate) parted_behind: Option<usize>,
+    pub parted_behind: Option<usize>,
     /// Terminal columns between two columns of the table.
-    pub(crate) gap: usize,
+    pub gap: usize,
     /// Whether each entry of a row gets a separate line in a terminal that is too narrow for the
     /// columns.
-    pub(crate) stacks: bool,
+    pub stacks: bool,
 }
 
 /// Layout of a table on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum TableForm {
+pub enum TableForm {
     /// Rows that can be sorted by a click.
     #[default]
     Sorts,
@@ -63,28 +63,25 @@ pub(crate) enum TableForm {
 }
 
 impl Table {
-    pub(crate) fn new(
-        columns: impl Into<Vec<Column>>,
-        rows: impl IntoIterator<Item = impl Into<TableRow>>,
-    ) -> Self {
+    pub fn new(columns: impl Into<Vec<Column>>, rows: impl IntoIterator<Item = impl Into<TableRow>>) -> Self {
         let rows = rows.into_iter().map(Into::into).collect();
         Self { columns: columns.into(), rows, gap: GAP, ..Self::default() }
     }
 
     /// Starts a table with one row per thing, built column by column.
-    pub(crate) fn of<T>(things: impl IntoIterator<Item = T>) -> TableOf<T> {
+    pub fn of<T>(things: impl IntoIterator<Item = T>) -> TableOf<T> {
         let things: Vec<T> = things.into_iter().collect();
         let rows = things.iter().map(|_| TableRow::default()).collect();
         TableOf { things, table: Self { rows, gap: GAP, ..Self::default() } }
     }
 
     /// Sets the caption and the layout on a page.
-    pub(crate) fn on_page(self, caption: &Text, form: TableForm) -> Self {
+    pub fn on_page(self, caption: &Text, form: TableForm) -> Self {
         Self { caption: caption.clone(), form, ..self }
     }
 
     /// Removes the empty columns from index `first` on.
-    pub(crate) fn without_blanks_from(&self, first: usize) -> Self {
+    pub fn without_blanks_from(&self, first: usize) -> Self {
         let is_filled = |index: usize| {
             self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| !entry.is_blank()))
         };
@@ -92,17 +89,17 @@ impl Table {
         self.only(&kept.collect::<Vec<_>>())
     }
 
-    pub(crate) fn indent(self, indent: usize) -> Self {
+    pub fn indent(self, indent: usize) -> Self {
         Self { indent, ..self }
     }
 
     /// Splits the table where it doesn't fit. Each part repeats the first `columns` columns.
-    pub(crate) fn parted_behind(self, columns: usize) -> Self {
+    pub fn parted_behind(self, columns: usize) -> Self {
         Self { parted_behind: Some(columns), ..self }
     }
 
     /// Puts each entry of a row on a separate line if the table doesn't fit.
-    pub(crate) fn stacks(self) -> Self {
+    pub fn stacks(self) -> Self {
         Self { stacks: true, ..self }
     }
 
@@ -132,7 +129,7 @@ impl Table {
 
 /// A column: its title, its alignment, and what to cut if there is no room.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Column {
+pub struct Column {
     pub(super) title: Text,
     /// Smaller text below the title.
     pub(super) under: Text,
@@ -147,13 +144,13 @@ pub(crate) struct Column {
 
 /// Builder of a table whose rows are things of one type. A column is a title and a function that
 /// shows a thing.
-pub(crate) struct TableOf<T> {
+pub struct TableOf<T> {
     things: Vec<T>,
     table: Table,
 }
 
 impl<T> TableOf<T> {
-    pub(crate) fn column<E: Into<Entry>>(mut self, column: Column, shown: impl Fn(&T) -> E) -> Self {
+    pub fn column<E: Into<Entry>>(mut self, column: Column, shown: impl Fn(&T) -> E) -> Self {
         for (row, thing) in self.table.rows.iter_mut().zip(&self.things) {
             row.entries.push(shown(thing).into());
         }
@@ -161,32 +158,27 @@ impl<T> TableOf<T> {
         self
     }
 
-    pub(crate) fn left<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
+    pub fn left<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
         self.column(Column::left(title), shown)
     }
 
     /// Adds a left-aligned column with the given cut.
-    pub(crate) fn cut<E: Into<Entry>>(
-        self,
-        cut: Cut,
-        title: impl Into<Text>,
-        shown: impl Fn(&T) -> E,
-    ) -> Self {
+    pub fn cut<E: Into<Entry>>(self, cut: Cut, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
         self.column(Column::left(title).cut(cut), shown)
     }
 
-    pub(crate) fn right<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
+    pub fn right<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
         self.column(Column::right(title), shown)
     }
 
-    pub(crate) fn table(self) -> Table {
+    pub fn table(self) -> Table {
         self.table
     }
 }
 
 impl Column {
     /// A column of text.
-    pub(crate) fn left(title: impl Into<Text>) -> Self {
+    pub fn left(title: impl Into<Text>) -> Self {
         let title = title.into();
         Self {
             title,
@@ -199,40 +191,40 @@ impl Column {
     }
 
     /// A column of figures.
-    pub(crate) fn right(title: impl Into<Text>) -> Self {
+    pub fn right(title: impl Into<Text>) -> Self {
         Self { flush: Flush::Right, ..Self::left(title) }
     }
 
     /// A column without a title.
-    pub(crate) fn untitled() -> Self {
+    pub fn untitled() -> Self {
         Self::left(Text::default())
     }
 
-    pub(crate) fn under(self, under: Text) -> Self {
+    pub fn under(self, under: Text) -> Self {
         Self { under, ..self }
     }
 
-    pub(crate) fn cut(self, cut: Cut) -> Self {
+    pub fn cut(self, cut: Cut) -> Self {
         Self { cut, ..self }
     }
 
     /// Omits the title if the entry, which is self-explanatory, is on a separate line.
-    pub(crate) fn bare(self) -> Self {
+    pub fn bare(self) -> Self {
         Self { is_bare: true, ..self }
     }
 
     /// Wraps entries. The table is split before the column gets narrower than `least`.
-    pub(crate) fn wrap_to(self, least: usize) -> Self {
+    pub fn wrap_to(self, least: usize) -> Self {
         Self { cut: Cut::Wrap, least, ..self }
     }
 }
 
 /// A row with an optional note.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct TableRow {
-    pub(crate) entries: Vec<Entry>,
+pub struct TableRow {
+    pub entries: Vec<Entry>,
     /// A sentence below the row.
-    pub(crate) note: Option<Text>,
+    pub note: Option<Text>,
 }
 
 impl<const N: usize> From<[Entry; N]> for TableRow {
@@ -249,26 +241,26 @@ impl From<Vec<Entry>> for TableRow {
 
 /// An entry of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) role: Role,
-    pub(crate) shown: EntryBody,
+pub struct Entry {
+    pub role: Role,
+    pub shown: EntryBody,
     /// Smaller text below the entry.
-    pub(crate) under: Text,
+    pub under: Text,
     /// The value to sort by, if not the text.
-    pub(crate) value: Option<f64>,
+    pub value: Option<f64>,
     /// Tooltip on a page.
-    pub(crate) hint: Text,
+    pub hint: Text,
     /// Link target on a page.
-    pub(crate) link: String,
+    pub link: String,
     /// Id of the run, or another name, that the entry's checkbox selects for a comparison.
-    pub(crate) tick: String,
+    pub tick: String,
     /// Name of the parameter of the checkbox, if it does not select a run.
-    pub(crate) tick_kind: Option<&'static str>,
+    pub tick_kind: Option<&'static str>,
 }
 
 /// Content of an entry: text or a small drawing.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum EntryBody {
+pub enum EntryBody {
     Words(Text),
     /// A placeholder for a missing value.
     Missing,
@@ -289,11 +281,11 @@ pub(crate) enum EntryBody {
 
 /// Places on a line, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Marks {
+pub struct Marks {
     /// For each dot: low end of the interval, value, high end.
-    pub(crate) dots: Vec<[f64; 3]>,
+    pub dots: Vec<[f64; 3]>,
     /// A highlighted range.
-    pub(crate) band: Option<[f64; 2]>,
+    pub band: Option<[f64; 2]>,
 }
 
 impl Default for EntryBody {
@@ -303,21 +295,21 @@ impl Default for EntryBody {
 }
 
 impl Entry {
-    pub(crate) fn new(role: Role, words: impl Into<Text>) -> Self {
+    pub fn new(role: Role, words: impl Into<Text>) -> Self {
         Self { role, shown: EntryBody::Words(words.into()), ..Self::default() }
     }
 
     /// Creates an entry from a text with its role.
-    pub(crate) fn of((role, words): (Role, Text)) -> Self {
+    pub fn of((role, words): (Role, Text)) -> Self {
         Self::new(role, words)
     }
 
-    pub(crate) fn plain(words: impl Into<Text>) -> Self {
+    pub fn plain(words: impl Into<Text>) -> Self {
         Self::new(Role::Plain, words)
     }
 
     /// Creates an entry for a missing value.
-    pub(crate) fn missing() -> Self {
+    pub fn missing() -> Self {
         Self { role: Role::Quiet, shown: EntryBody::Missing, ..Self::default() }
     }
 
@@ -326,41 +318,41 @@ impl Entry {
     }
 
     /// Creates an entry with a figure, or with the placeholder if there is none.
-    pub(crate) fn figure(role: Role, figure: Option<Figure>) -> Self {
+    pub fn figure(role: Role, figure: Option<Figure>) -> Self {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
     }
 
     /// Creates an entry with a latency, or with the placeholder if there is none.
-    pub(crate) fn latency(ns: Option<u64>) -> Self {
+    pub fn latency(ns: Option<u64>) -> Self {
         ns.map_or(number::NONE.to_owned(), number::latency_ns).into()
     }
 
     /// Creates an entry with the value to sort by.
-    pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
+    pub fn number(words: impl Into<Text>, value: f64) -> Self {
         Self { value: Some(value), ..Self::plain(words) }
     }
 
     /// Creates an entry with the value to sort by, or a missing one.
-    pub(crate) fn number_of(figure: Option<(impl Into<Text>, f64)>) -> Self {
+    pub fn number_of(figure: Option<(impl Into<Text>, f64)>) -> Self {
         figure.map_or_else(Self::missing, |(words, value)| Self::number(words, value))
     }
 
-    pub(crate) fn role(self, role: Role) -> Self {
+    pub fn role(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
-    pub(crate) fn under(self, under: impl Into<Text>) -> Self {
+    pub fn under(self, under: impl Into<Text>) -> Self {
         Self { under: under.into(), ..self }
     }
 
     /// Creates a bar for a share. Its maximum length is the terminal width divided by `part`,
     /// within limits.
-    pub(crate) fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
+    pub fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
         Self { role: Role::Course, shown: EntryBody::Bar { share, part, columns }, ..Self::default() }
     }
 
     /// Creates an entry with values over time, as wide as the other columns allow, within limits.
-    pub(crate) fn course(values: Vec<f64>, columns: (usize, usize)) -> Self {
+    pub fn course(values: Vec<f64>, columns: (usize, usize)) -> Self {
         Self { role: Role::Course, shown: EntryBody::Course(values, columns), ..Self::default() }
     }
 }

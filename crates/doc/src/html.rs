@@ -6,7 +6,7 @@
 
 use super::table::{EntryBody, Flush, Marks, Table, TableForm};
 use super::{Block, Doc, Paragraph, Purpose, TableRow};
-use crate::{doc::Role, doc::spark::sparkline};
+use crate::{Role, spark::sparkline};
 use kurabe_chart::{Theme, escape};
 use kurabe_core::{Lang, Text, number, text};
 
@@ -23,7 +23,7 @@ impl Doc {
     }
 
     /// Writes the document into a page. Charts are drawn in the given theme.
-    pub(crate) fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
+    pub fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
         let mut list: Option<Purpose> = None;
         for block in &self.blocks {
             let next = match block {
@@ -269,7 +269,7 @@ fn class_of(role: Role) -> &'static str {
 
 /// A piece of a page that consists only of this program's markup and of escaped text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Html {
+pub struct Html {
     text: String,
 }
 
@@ -290,7 +290,7 @@ impl Html {
     }
 
     /// Adds markup whose text is already escaped: a chart, or the block of records.
-    pub(crate) fn made(&mut self, markup: &str) -> &mut Self {
+    pub fn made(&mut self, markup: &str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
@@ -323,7 +323,7 @@ impl Html {
     }
 
     /// Returns the current length in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.text.len()
     }
 

@@ -1,8 +1,8 @@
 //! Bars in a terminal. They begin at zero, so that a level looks level.
 
-use crate::doc::layout::{display_width, pad_left};
-use crate::doc::spark::bar;
-use crate::doc::{BarRow, BarTable, Role, Style};
+use crate::layout::{display_width, pad_left};
+use crate::spark::bar;
+use crate::{BarRow, BarTable, Role, Style};
 
 const LONGEST_BAR: usize = 24;
 const SHORTEST_BAR: usize = 6;

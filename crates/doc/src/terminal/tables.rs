@@ -5,10 +5,10 @@
 //! widest column that may be cut shrinks until the line fits.
 
 use super::painted;
-use crate::doc::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
-use crate::doc::spark::{bar, sparkline};
-use crate::doc::table::GAP;
-use crate::doc::{Cut, Entry, EntryBody, Flush, Role, Style, Table, TableRow};
+use crate::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
+use crate::spark::{bar, sparkline};
+use crate::table::GAP;
+use crate::{Cut, Entry, EntryBody, Flush, Role, Style, Table, TableRow};
 use kurabe_core::{number, shown};
 
 /// Minimum width of a column that is cut.

@@ -5,8 +5,8 @@
 //! mean of its points, on a scale that begins at zero, so that a steady curve looks steady. A
 //! column without points repeats the previous value.
 
-use crate::doc::layout::{display_width, pad_left};
-use crate::doc::{Role, Style};
+use crate::layout::{display_width, pad_left};
+use crate::{Role, Style};
 use kurabe_core::number;
 
 /// Maximum number of columns per point.
@@ -17,19 +17,19 @@ const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 
 /// A curve to draw.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DrawnCurve {
+pub struct DrawnCurve {
     /// Place and value of each point, neither of them negative.
-    pub(crate) points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, f64)>,
     /// The place at the right edge.
-    pub(crate) until: f64,
-    pub(crate) values: Values,
+    pub until: f64,
+    pub values: Values,
     /// Labels of the places at both edges.
-    pub(crate) edges: [String; 2],
+    pub edges: [String; 2],
 }
 
 /// Unit of a curve's values.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Values {
+pub enum Values {
     /// Bytes per second.
     Rate,
     /// Values in the given unit, with this number of decimals.
@@ -49,7 +49,7 @@ impl Values {
 
 impl DrawnCurve {
     /// Checks whether there is nothing to draw.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         !self.drawable().any(|(_, value)| value > 0.0)
     }
 
@@ -59,7 +59,7 @@ impl DrawnCurve {
     }
 
     /// Renders the lines. Empty without points.
-    pub(crate) fn render(&self, style: &Style) -> Vec<String> {
+    pub fn render(&self, style: &Style) -> Vec<String> {
         let points: Vec<(f64, f64)> = self.drawable().collect();
         let until = points.iter().map(|point| point.0).fold(self.until, f64::max);
         if points.is_empty() || until <= 0.0 {
