@@ -158,8 +158,14 @@ impl From<String> for Text {
 /// Builds a [`Text`](crate::Text) from an English and a Japanese format string and their common
 /// arguments. Variables listed after a semicolon are texts themselves, and each format string
 /// receives them in its own language.
+///
+/// An English format string alone is shown in both languages until it is translated. Its arguments
+/// are in braces. A test counts these places, and a package is not built with any of them.
 #[macro_export]
 macro_rules! text {
+    ($en:literal $(; $($part:ident),+ $(,)?)?) => {
+        $crate::text!($en, $en $(; $($part),+)?)
+    };
     ($en:literal, $ja:literal; $($part:ident),+ $(,)?) => {
         $crate::Text::of(
             { $(let $part = $part.marked($crate::Lang::En);)+ format!($en) },
@@ -181,6 +187,14 @@ mod tests {
         let text = text!("no {path} in {}", "{} に {path} がありません", 3);
         assert_eq!(text.get(Lang::En), "no /x in 3");
         assert_eq!(text.get(Lang::Ja), "3 に /x がありません");
+    }
+
+    #[test]
+    fn english_alone_is_shown_in_both_languages_until_it_is_translated() {
+        let (path, place) = ("/x", text!("write", "書き込み"));
+        assert_eq!(text!("no {path}"), Text::same("no /x"));
+        let text = text!("stalled in {place}"; place);
+        assert_eq!((text.get(Lang::En), text.get(Lang::Ja)), ("stalled in write", "stalled in 書き込み"));
     }
 
     #[test]

@@ -257,7 +257,7 @@ fn a_command_line_is_a_job_file() {
         ("--name=a --iodpeth=3", "did you mean --iodepth?"),
         ("--name=a --bs", "--bs has no value"),
         ("--bs=4k", "no job"),
-        ("--client=host --name=a", "fio's own program"),
+        ("--client=host --name=a", "the fio program itself"),
     ] {
         let message = read(line).unwrap_err().render(Lang::En);
         assert!(message.contains(part), "{line}: {message}");

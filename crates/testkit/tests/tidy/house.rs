@@ -6,6 +6,7 @@ use crate::mirrors::mirrors;
 use crate::rules::{self, Breach};
 use crate::source::Source;
 use crate::spelling::spellings;
+use crate::untranslated::untranslated;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,6 +22,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
     all.extend(type_names(&sources));
     all.extend(circles(&sources));
     all.extend(mirrors(&sources));
+    all.extend(untranslated(&sources));
     all.extend(test_modules(&files));
     all.extend(machine_paths(&files));
     all.extend(glossary(&files));

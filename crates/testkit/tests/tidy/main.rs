@@ -15,6 +15,7 @@ mod mirrors;
 mod rules;
 mod source;
 mod spelling;
+mod untranslated;
 
 use rules::Breach;
 use std::collections::BTreeSet;
