@@ -44,6 +44,15 @@ const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
 pub struct FioJob {
     /// Sections as steps.
     pub profile: Profile,
+    /// Its target, and how that is accessed.
+    pub access: FioAccess,
+    /// Requested log files.
+    pub logs: Vec<FioLog>,
+}
+
+/// The target of a section or of a job file, and how it is accessed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FioAccess {
     /// Value of `filename=` or `directory=`.
     pub target: Option<String>,
     /// Whether the page cache is kept before each repetition (`invalidate=0`).
@@ -52,8 +61,6 @@ pub struct FioJob {
     pub is_mapped: bool,
     /// Whether written data is read back and compared (`verify=`).
     pub verifies: bool,
-    /// Requested log files.
-    pub logs: Vec<FioLog>,
 }
 
 /// Returns whether a file name is that of a job file.
@@ -181,11 +188,13 @@ fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut not
     note_the_whole(&jobs, &mut notes);
     let logs = logs(&jobs, &mut notes);
     Ok(FioJob {
-        verifies,
+        access: FioAccess {
+            target: jobs.iter().find_map(|job| job.access.target.clone()),
+            keeps_cache: jobs.iter().all(|job| job.access.keeps_cache),
+            is_mapped: jobs.iter().all(|job| job.access.is_mapped),
+            verifies,
+        },
         logs,
-        target: jobs.iter().find_map(|job| job.target.clone()),
-        keeps_cache: jobs.iter().all(|job| job.keeps_cache),
-        is_mapped: jobs.iter().all(|job| job.is_mapped),
         profile: profile(file, jobs, laid_out, notes),
     })
 }
@@ -228,7 +237,7 @@ fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Re
 /// Returns whether written data is verified. In fio, each job verifies its own data when it ends; here
 /// all data is read back at the end.
 fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
-    let Some(asking) = jobs.iter().find(|job| job.verifies) else { return Ok(false) };
+    let Some(asking) = jobs.iter().find(|job| job.access.verifies) else { return Ok(false) };
     let writes =
         |job: &SectionJob| job.step.directions != [Direction::Read] && job.step.trims != Some(Trims::Only);
     if !jobs.iter().any(writes) {
@@ -284,10 +293,10 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
                 .remedy(text!("add stonewall to that job", "そのジョブに stonewall を付けてください")));
         }
         group[1..].iter_mut().for_each(|job| job.step.beside = true);
-        let names = group.iter().map(|job| &job.target);
+        let names = group.iter().map(|job| &job.access.target);
         let share_one = group[0].has_file
             && group.iter().all(|job| job.has_file)
-            && names.clone().all(|name| *name == group[0].target);
+            && names.clone().all(|name| *name == group[0].access.target);
         if share_one {
             continue;
         }
@@ -344,18 +353,18 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
             "size= がなければ、ファイルやデバイスは全体、ディレクトリでは 1 GiB を使います"
         ));
     }
-    if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none() && !job.step.beside) {
+    if jobs.len() > 1 && jobs.iter().all(|job| job.access.target.is_none() && !job.step.beside) {
         notes.add(text!(
             "without filename=, each fio section has its own file; here all use one",
             "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
         ));
     }
-    if jobs.iter().all(|job| job.keeps_cache) {
+    if jobs.iter().all(|job| job.access.keeps_cache) {
         notes.add(text!(
             "invalidate=0: `{RUN} JOBFILE` keeps the page cache; with {PROFILE}, add {CACHE} keep",
             "invalidate=0: `{RUN} ジョブファイル` ではページキャッシュを破棄しません。{PROFILE} では {CACHE} keep を付けてください"
         ));
-    } else if jobs.iter().any(|job| job.keeps_cache) {
+    } else if jobs.iter().any(|job| job.access.keeps_cache) {
         notes.add(text!(
             "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every \
              job, and not within one",
@@ -407,13 +416,13 @@ fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_
     let Some(first) = others.first() else { return Ok(()) };
     let direct = others.iter().find_map(|other| other.direct);
     let differing = [
-        ("ioengine", first.is_mapped != job.is_mapped),
+        ("ioengine", first.access.is_mapped != job.access.is_mapped),
         ("direct", direct.zip(job.direct).is_some_and(|(others, own)| others != own)),
         ("randseed", first.seed.is_some() && job.seed.is_some() && first.seed != job.seed),
         (
             "filename",
-            is_device(&first.target) != is_device(&job.target)
-                || is_device(&job.target) && first.target != job.target,
+            is_device(&first.access.target) != is_device(&job.access.target)
+                || is_device(&job.access.target) && first.access.target != job.access.target,
         ),
     ];
     let Some((name, _)) = differing.into_iter().find(|(_, differs)| *differs) else { return Ok(()) };

@@ -20,8 +20,8 @@ pub use export::{
 };
 pub use import::{ImportedRun, import};
 pub use job::{
-    FioJob, FioLine, FioOptionKind, FioOptions, JobSurroundings, NoSurroundings, fio_options, is_job_name,
-    read_fio_job, read_fio_jobs, read_fio_line,
+    FioAccess, FioJob, FioLine, FioOptionKind, FioOptions, JobSurroundings, NoSurroundings, fio_options,
+    is_job_name, read_fio_job, read_fio_jobs, read_fio_line,
 };
 pub use report_page::{embed_in_page, embedded_in_page};
 pub use trace::{TraceFormat, read_trace, write_iolog_v3};

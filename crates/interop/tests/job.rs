@@ -135,7 +135,7 @@ fn exact() -> Vec<Workload> {
 fn an_exported_job_read_back_is_the_same_work() {
     let all = exact();
     let job = read_fio_job("job.fio", &written(&run_of(&all)), &NoSurroundings).expect("our own job");
-    assert_eq!(job.target.as_deref(), Some("/tmp/kurabe-fio-test"));
+    assert_eq!(job.access.target.as_deref(), Some("/tmp/kurabe-fio-test"));
     assert_eq!(job.profile.rules.size_bytes, SPAN_BYTES);
     let back = workloads(&job.profile);
     assert_eq!(back.len(), all.len());

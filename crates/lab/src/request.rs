@@ -60,11 +60,14 @@ impl Default for RunRequest {
 impl RunRequest {
     /// Applies the settings of a fio job to this request.
     pub fn with_job(self, job: FioJob) -> Self {
-        let cache = if job.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
-        let engine =
-            if job.is_mapped { Some(EngineChoice::Fixed(Engine::Mmap)) } else { self.overrides.engine };
+        let cache = if job.access.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
+        let engine = if job.access.is_mapped {
+            Some(EngineChoice::Fixed(Engine::Mmap))
+        } else {
+            self.overrides.engine
+        };
         let overrides = Overrides { cache, engine, ..self.overrides };
-        let reads_back = job.verifies;
+        let reads_back = job.access.verifies;
         Self { procedure: Procedure::Given(Box::new(job.profile)), overrides, reads_back, ..self }
     }
 }
@@ -72,7 +75,7 @@ impl RunRequest {
 /// Returns the file of a fio job. If it does not exist, returns its directory, where kurabe creates
 /// its own test file instead.
 pub fn target_of_job(job: &FioJob) -> Option<PathBuf> {
-    let path = PathBuf::from(job.target.as_ref()?);
+    let path = PathBuf::from(job.access.target.as_ref()?);
     // If a device does not exist, no file is created in /dev; opening the device reports the error.
     if path.exists() || path.starts_with("/dev") {
         return Some(path);

@@ -1,5 +1,6 @@
 //! Conversion of a section of a job file to a step.
 
+use super::FioAccess;
 use super::notes::Notes;
 use super::options::OptionReader;
 use super::order::{alignment, direction, fio_places, flow, in_order, pattern, processors};
@@ -32,13 +33,10 @@ pub(super) struct SectionJob {
     /// Whether to bypass the page cache. `None` for a job that only discards, for which it has no
     /// meaning.
     pub(super) direct: Option<bool>,
-    pub(super) keeps_cache: bool,
-    /// Whether to use a mapping.
-    pub(super) is_mapped: bool,
+    pub(super) access: FioAccess,
     pub(super) seed: Option<u64>,
     /// Rounds, if the job ends in a steady state.
     pub(super) rounds: Option<Rounds>,
-    pub(super) target: Option<String>,
     /// Whether it waits for all jobs before it. Otherwise it starts with the previous one.
     pub(super) waits: bool,
     /// Whether it names its file. Otherwise it has its own file.
@@ -47,8 +45,6 @@ pub(super) struct SectionJob {
     pub(super) place: Place,
     /// Number of such jobs, and the distance between their starts.
     pub(super) spread: Option<(u64, Reach)>,
-    /// Whether it requests verification of written data.
-    pub(super) verifies: bool,
     /// Its logs, each with its file name without the job number.
     pub(super) logs: Vec<(FioLogKind, String)>,
     /// Whether the file name includes the job number.
@@ -109,17 +105,19 @@ pub(super) fn read_job(
         direct: Some(direct).filter(|_| step.trims != Some(Trims::Only)),
         step,
         rounds,
-        keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,
+        access: FioAccess {
+            target: target(reader)?,
+            keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,
+            is_mapped,
+            verifies: reader.word("verify")?.is_some_and(|method| !["0", "none", "null"].contains(&method)),
+        },
         seed: reader.number("randseed", 0..=u64::MAX)?,
-        target: target(reader)?,
         waits: reader.flag("stonewall")? || reader.has("wait_for"),
         has_file: reader.has("filename"),
         place: reader.place(),
         spread,
         logs: logs(reader)?,
         numbers_logs: !reader.has("per_job_logs") || reader.flag("per_job_logs")?,
-        is_mapped,
-        verifies: reader.word("verify")?.is_some_and(|method| !["0", "none", "null"].contains(&method)),
     })
 }
 

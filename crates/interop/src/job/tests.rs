@@ -30,7 +30,7 @@ fn sections_are_steps_and_global_holds_for_those_behind_it() {
     let Profile { name, rules, differs, .. } = &job.profile;
     assert_eq!((name.as_str(), rules.direct, rules.size_bytes, rules.runs), ("mine.fio", true, 64 << 20, 1));
     assert!(differs.as_ref().unwrap().en.contains("--runs"));
-    assert_eq!(job.target.as_deref(), Some("/mnt/x"));
+    assert_eq!(job.access.target.as_deref(), Some("/mnt/x"));
     let [one, two] = <[IoStep; 2]>::try_from(steps(source)).unwrap();
     assert_eq!(
         (&one.directions[..], one.pattern, one.iodepth),
@@ -222,7 +222,8 @@ fn jobs_that_wait_and_go_elsewhere_are_runs_of_their_own() {
     let line = |source: String| FioLine { source, ..FioLine::default() };
     let runs =
         read_fio_jobs(&line(format!("{jobs}stonewall\n[c]\nfilename=/dev/zero\n")), &NoSurroundings).unwrap();
-    let targets: Vec<_> = runs.iter().map(|job| (job.target.as_deref(), job.profile.steps.len())).collect();
+    let targets: Vec<_> =
+        runs.iter().map(|job| (job.access.target.as_deref(), job.profile.steps.len())).collect();
     assert_eq!(targets, [(Some("/dev/null"), 1), (Some("/dev/zero"), 2)]);
     // They cannot run concurrently, and a single job file is one run.
     for jobs in [jobs.to_owned(), format!("{jobs}stonewall\n")] {
@@ -278,7 +279,7 @@ fn what_is_mapped_is_buffered_and_a_trim_has_nothing_to_do_with_that() {
     let job = |source: &str| read_fio_job("a.fio", source, &NoSurroundings).unwrap();
     let mapped = "[a]\nioengine=mmap\nrw=write\nsize=1m\niodepth=4\ndirect=1\n";
     let (read, step) = (job(mapped), steps(mapped).remove(0));
-    assert!(read.is_mapped && !read.profile.rules.direct);
+    assert!(read.access.is_mapped && !read.profile.rules.direct);
     assert_eq!((step.iodepth, step.sync.o_sync), (1, true), "msync follows each write");
     assert!(!steps(&mapped.replace("direct=1", "sync=1"))[0].sync.o_sync, "as in fio");
     // A trim can be combined with both.
