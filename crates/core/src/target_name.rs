@@ -1,10 +1,10 @@
-//! What a command measures, as its user names it.
+//! Names of targets, as users type them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What precedes the name of a model, on command lines and in records.
+/// Prefix of the name of a model, on command lines and in records.
 pub const MODEL_PREFIX: &str = "model:";
 
 /// A target: a path, or `model:NAME`.

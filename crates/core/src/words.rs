@@ -29,7 +29,7 @@ pub enum RecordedWord<T> {
 }
 
 impl<T: Keyword> RecordedWord<T> {
-    /// Returns the word.
+    /// Returns the keyword, or the word as it was recorded.
     pub fn word(&self) -> &str {
         match self {
             Self::Known(value) => value.word(),

@@ -22,21 +22,21 @@ pub struct DrawnCurve {
     pub points: Vec<(f64, f64)>,
     /// The place at the right edge.
     pub until: f64,
-    pub values: Values,
+    pub values: CurveValues,
     /// Labels of the places at both edges.
     pub edges: [String; 2],
 }
 
 /// Unit of a curve's values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub enum CurveValues {
     /// Bytes per second.
     Rate,
     /// Values in the given unit, with this number of decimals.
     Fixed(usize, String),
 }
 
-impl Values {
+impl CurveValues {
     fn words(&self, value: f64) -> String {
         match self {
             Self::Rate => number::rate(value).to_string(),
@@ -125,7 +125,7 @@ mod tests {
         let curve = DrawnCurve {
             points: points.to_vec(),
             until: 10.0,
-            values: Values::Fixed(0, "MB/s".to_owned()),
+            values: CurveValues::Fixed(0, "MB/s".to_owned()),
             edges: ["0 GB", "10 GB"].map(str::to_owned),
         };
         curve.render(&Style { lang: Lang::En, color: false, width: 40 })

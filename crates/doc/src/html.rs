@@ -4,7 +4,7 @@
 //! is added, so that no caller can forget to escape. Two exceptions accept markup that kurabe
 //! itself generated: charts, and the block of records. Tables can be sorted by mouse and keyboard.
 
-use super::table::{EntryBody, Flush, Marks, Table, TableForm};
+use super::table::{EntryBody, Flush, RowMarks, Table, TableForm};
 use super::{Block, Doc, Paragraph, Purpose, TableRow};
 use crate::{Role, spark::sparkline};
 use kurabe_chart::{Theme, escape};
@@ -203,7 +203,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
     let class = [
         if is_figure { "n" } else { "" },
         class_of(entry.role),
-        if matches!(entry.shown, EntryBody::Marks(_)) { "drawn" } else { "" },
+        if matches!(entry.shown, EntryBody::RowMarks(_)) { "drawn" } else { "" },
     ]
     .join(" ");
     let attributes = [
@@ -228,7 +228,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
         EntryBody::Course(values, (_, longest)) => html.words(&sparkline(values, *longest)),
         // The share is also in the table as a figure.
         EntryBody::Bar { .. } => html,
-        EntryBody::Marks(marks) => write_marks(html, marks),
+        EntryBody::RowMarks(marks) => write_marks(html, marks),
     };
     for line in entry.under.get(lang).lines() {
         html.element("small", &[], line);
@@ -237,7 +237,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
 }
 
 /// Writes a line with dots and their intervals, one dot below the other.
-fn write_marks<'h>(html: &'h mut Html, marks: &Marks) -> &'h mut Html {
+fn write_marks<'h>(html: &'h mut Html, marks: &RowMarks) -> &'h mut Html {
     let place = |share: f64| 6.0 + 148.0 * share.clamp(0.0, 1.0);
     html.raw("<svg class=\"marks\" viewBox=\"0 0 160 30\" aria-hidden=\"true\">");
     if let Some([low, high]) = marks.band.map(|ends| ends.map(place)) {

@@ -41,13 +41,13 @@ pub fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
 }
 
 /// A line that is filled from left to right.
-pub struct Line<'a> {
+pub struct StyledLine<'a> {
     style: &'a Style,
     text: String,
     width: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> StyledLine<'a> {
     pub fn new(style: &'a Style) -> Self {
         Self { style, text: String::new(), width: 0 }
     }

@@ -20,7 +20,7 @@ mod terminal;
 pub use html::Html;
 pub use style::Role;
 pub use style::Style;
-pub use table::{Column, Cut, Entry, EntryBody, Flush, Marks, Table, TableForm, TableRow};
+pub use table::{Column, Cut, Entry, EntryBody, RowMarks, Table, TableForm, TableRow};
 
 use curve::DrawnCurve;
 use grid::Grid;

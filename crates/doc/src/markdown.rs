@@ -84,7 +84,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
             EntryBody::Words(words) => escaped(words.get(lang)),
             EntryBody::Missing => number::NONE.to_owned(),
             // The value of a drawing is also in the table as a figure.
-            EntryBody::Bar { .. } | EntryBody::Marks(_) => String::new(),
+            EntryBody::Bar { .. } | EntryBody::RowMarks(_) => String::new(),
             EntryBody::Course(values, (_, longest)) => sparkline(values, *longest),
         };
         let words = if figures(index) { words.replace(' ', "\u{a0}") } else { words };

@@ -9,7 +9,7 @@ pub(super) const GAP: usize = 2;
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Flush {
+pub(crate) enum Flush {
     Left,
     Right,
 }
@@ -276,12 +276,12 @@ pub enum EntryBody {
     Course(Vec<f64>, (usize, usize)),
     /// Values with their intervals on a line. Only a page draws it. The figures are in other
     /// columns.
-    Marks(Marks),
+    RowMarks(RowMarks),
 }
 
 /// Places on a line, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Marks {
+pub struct RowMarks {
     /// For each dot: low end of the interval, value, high end.
     pub dots: Vec<[f64; 3]>,
     /// A highlighted range.

@@ -6,7 +6,7 @@ mod tables;
 
 use super::table::GAP;
 use super::{Block, Doc, Field, Fields, Paragraph};
-use crate::layout::{Line, clip, display_width, flow, hanging, page, wrap};
+use crate::layout::{StyledLine, clip, display_width, flow, hanging, page, wrap};
 use crate::{Role, Style};
 use kurabe_core::{Lang, shown};
 
@@ -98,7 +98,7 @@ fn of_fields(Fields { fields, aligned_with, signs }: &Fields, style: &Style) -> 
         let mut lines = hanging(flow(&items, style.width.saturating_sub(at).max(20)), at, rest);
         // With signs, a field is shown even if it has no value.
         lines.resize(lines.len().max(usize::from(!signs.is_empty())), String::new());
-        let mut row = Line::new(style);
+        let mut row = StyledLine::new(style);
         match signs.get(place).zip(key.split_once(' ')) {
             Some((role, (sign, name))) => row.at(INDENT, *role, sign).at(INDENT + 2, Role::Plain, name),
             None => row.at(INDENT, Role::Quiet, &key),

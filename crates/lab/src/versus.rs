@@ -1,8 +1,10 @@
 //! Interleaved measurement of several targets. Each target is a separate run, and a referee decides
 //! when there are enough repetitions.
 
+mod request;
 mod vary;
 
+pub use request::{USUAL_REPETITION_NS, Variant, VersusRequest, VersusWriting};
 pub use vary::{SideWords, Variation, count_sides, side_name, sides};
 
 use crate::clock::random_word;
@@ -27,7 +29,6 @@ use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, SettlingTime, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -58,80 +59,6 @@ pub enum LongestTime {
 /// Maximum number of variants in one measurement. With more, each would get too few blocks for a
 /// verdict in acceptable time.
 pub const MOST_VARIANTS: usize = 16;
-
-/// A variant of a target, to be compared with others of the same target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Variant {
-    /// The difference, such as `bs=4k`.
-    pub name: String,
-    /// Changes to the procedure, and how operations are issued.
-    pub overrides: Overrides,
-    /// Changes to a model: `layer.parameter` and value.
-    pub sets: Vec<(String, String)>,
-}
-
-/// A request for an interleaved measurement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VersusRequest {
-    /// The targets, as in a [`RunRequest`], the baseline first. A single one if there are variants.
-    pub targets: Vec<TargetName>,
-    /// Variants of the target, the baseline first. Empty if targets are compared.
-    #[serde(default)]
-    pub variants: Vec<Variant>,
-    /// Name of the profile, or path of its file.
-    pub profile: String,
-    /// Maximum measuring time in ns of all targets together. The default is [`USUAL_TIME_NS`],
-    /// towards which the virtual time of models does not count.
-    pub time_ns: Option<u64>,
-    /// Duration in ns of repetitions that end by time.
-    pub repetition_ns: u64,
-    /// Largest relative difference that does not matter.
-    pub margin: f64,
-    /// Changes to the procedure of all targets: its size, the seed of the order, offsets and data (by default a new
-    /// one), the pause before each repetition, and how operations are issued on real targets.
-    #[serde(default)]
-    pub overrides: Overrides,
-    /// Labels of the runs.
-    pub labels: Vec<(String, Option<String>)>,
-    /// Whether models get no test file.
-    #[serde(default)]
-    pub no_fill: bool,
-    /// Permissions to write to targets.
-    pub writing: VersusWriting,
-}
-
-/// Permissions to write to the targets of an interleaved measurement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VersusWriting {
-    /// Whether targets that are existing files may be written.
-    pub existing_files: bool,
-    /// Block devices among the targets whose data may be destroyed.
-    pub devices: Vec<PathBuf>,
-}
-
-/// Default duration of a repetition. Many short repetitions give more information than few long
-/// ones.
-pub const USUAL_REPETITION_NS: u64 = NS_PER_S / 10;
-
-impl Default for VersusRequest {
-    fn default() -> Self {
-        Self {
-            targets: Vec::new(),
-            variants: Vec::new(),
-            profile: "quick".to_owned(),
-            time_ns: None,
-            repetition_ns: USUAL_REPETITION_NS,
-            margin: 0.05,
-            overrides: Overrides::default(),
-            labels: Vec::new(),
-            no_fill: false,
-            writing: VersusWriting::default(),
-        }
-    }
-}
 
 /// A measurement with too few blocks for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

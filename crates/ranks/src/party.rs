@@ -33,10 +33,10 @@ pub struct Party<'a> {
     pub(crate) line: RankLine<'a>,
     plan: PartyPlan,
     part: Cell<PartPlan>,
-    role: RefCell<Role>,
+    role: RefCell<RankRole>,
 }
 
-enum Role {
+enum RankRole {
     Leader(Leader),
     Follower(Follower),
 }
@@ -101,8 +101,8 @@ impl<'a> Party<'a> {
         let (rank, size) = (communicator.rank(), communicator.size());
         let line = RankLine { communicator, patience: plan.patience, is_stopped, last_sign_ns: Cell::new(0) };
         let role = match rank {
-            0 => Role::Leader(Leader::of(size)),
-            _ => Role::Follower(Follower::default()),
+            0 => RankRole::Leader(Leader::of(size)),
+            _ => RankRole::Follower(Follower::default()),
         };
         let PartyPlan { layout, reorder, .. } = plan;
         let part = PartPlan { rank, size, layout, reorder, part_bytes: 0 };
@@ -130,13 +130,13 @@ impl<'a> Party<'a> {
     /// If rank 0 could not create it, or does not respond.
     pub fn common_file(&self, made: Option<RankFile>) -> Result<RankFile> {
         match (&mut *self.role.borrow_mut(), made) {
-            (Role::Leader(_), Some((path, number))) => {
+            (RankRole::Leader(_), Some((path, number))) => {
                 let message = RankMessage::File(path.clone(), number);
                 (1..self.size()).try_for_each(|rank| self.line.send(rank, &message))?;
                 Ok((path, number))
             }
-            (Role::Follower(follower), _) => follower.file(&self.line),
-            (Role::Leader(_), None) => Err(ErrorKind::Internal
+            (RankRole::Follower(follower), _) => follower.file(&self.line),
+            (RankRole::Leader(_), None) => Err(ErrorKind::Internal
                 .error(text!("the ranks have no file to share", "共有するファイルがありません"))),
         }
     }
@@ -164,12 +164,12 @@ impl<'a> Party<'a> {
         };
         let reads_others = self.plan.reorder && self.plan.layout == RankLayout::Own;
         match &mut *self.role.borrow_mut() {
-            Role::Leader(leader) => {
+            RankRole::Leader(leader) => {
                 let (mut record, others) = leader.greet(&self.line, hello, reads_others)?;
                 (record.layout, record.reorder) = (self.plan.layout, self.plan.reorder);
                 Ok((Some(record), others))
             }
-            Role::Follower(follower) => Ok((None, follower.greet(&self.line, hello, reads_others)?)),
+            RankRole::Follower(follower) => Ok((None, follower.greet(&self.line, hello, reads_others)?)),
         }
     }
 
@@ -180,8 +180,8 @@ impl<'a> Party<'a> {
     /// If the run is stopped, or a message cannot be sent.
     pub fn hear(&self, event: Event) -> Result<Vec<Event>> {
         match &mut *self.role.borrow_mut() {
-            Role::Leader(leader) => leader.hear(&self.line, event),
-            Role::Follower(follower) => follower.hear(&self.line, event).map(|event| vec![event]),
+            RankRole::Leader(leader) => leader.hear(&self.line, event),
+            RankRole::Follower(follower) => follower.hear(&self.line, event).map(|event| vec![event]),
         }
     }
 
@@ -191,19 +191,19 @@ impl<'a> Party<'a> {
     /// run. Another rank waits for rank 0, and returns whether its own record may be removed.
     pub fn finish(&self, outcome: Result<()>) -> (Vec<Event>, Result<bool>) {
         match &mut *self.role.borrow_mut() {
-            Role::Leader(leader) => {
+            RankRole::Leader(leader) => {
                 let (events, outcome) = leader.finish(&self.line, outcome);
                 (events, outcome.map(|()| false))
             }
-            Role::Follower(follower) => (Vec::new(), follower.finish(&self.line, outcome.as_ref())),
+            RankRole::Follower(follower) => (Vec::new(), follower.finish(&self.line, outcome.as_ref())),
         }
     }
 
     /// Reports that this rank cannot take part, because of this error.
     pub fn decline(&self, error: &Error) {
         match &mut *self.role.borrow_mut() {
-            Role::Leader(leader) => leader.dismiss(&self.line, false),
-            Role::Follower(follower) => {
+            RankRole::Leader(leader) => leader.dismiss(&self.line, false),
+            RankRole::Follower(follower) => {
                 // This rank has no record that could be kept.
                 let _ = follower.finish(&self.line, Err(error));
             }
@@ -212,7 +212,7 @@ impl<'a> Party<'a> {
 
     /// Dismisses the other ranks. `kept` says whether their results are part of this rank's record.
     pub fn dismiss(&self, kept: bool) {
-        if let Role::Leader(leader) = &mut *self.role.borrow_mut() {
+        if let RankRole::Leader(leader) = &mut *self.role.borrow_mut() {
             leader.dismiss(&self.line, kept);
         }
     }
@@ -220,15 +220,15 @@ impl<'a> Party<'a> {
     /// Returns whether a rank stopped responding. It may hang, and so would a process that waits
     /// for its end.
     pub fn has_silent(&self) -> bool {
-        matches!(&*self.role.borrow(), Role::Leader(leader) if leader.has_silent())
+        matches!(&*self.role.borrow(), RankRole::Leader(leader) if leader.has_silent())
     }
 }
 
 impl Company for Party<'_> {
     fn meet(&self, run_started_ns: u64) -> Result<u64> {
         match &mut *self.role.borrow_mut() {
-            Role::Leader(leader) => leader.meet(&self.line, run_started_ns),
-            Role::Follower(follower) => follower.meet(&self.line, run_started_ns),
+            RankRole::Leader(leader) => leader.meet(&self.line, run_started_ns),
+            RankRole::Follower(follower) => follower.meet(&self.line, run_started_ns),
         }
     }
 

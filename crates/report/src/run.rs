@@ -44,7 +44,7 @@ use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::{Text, number, profile::Statistic, shown, text, workload::Direction};
-use kurabe_doc::layout::{Line, display_width, pad_left, pad_right};
+use kurabe_doc::layout::{StyledLine, display_width, pad_left, pad_right};
 use kurabe_doc::spark::{course, sparkline};
 use kurabe_doc::{Doc, Paragraph, Role, Style};
 use rescued::rescued_in;
@@ -204,7 +204,7 @@ fn cell_name(cell: &Cell, style: &Style) -> String {
 pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
     let figures = Figures::of(cell, statistic);
     let name = cell_name(cell, style);
-    let mut row = Line::new(style);
+    let mut row = StyledLine::new(style);
     row.at(0, Role::Plain, &name);
     let Some(main) = figures.main_figure() else {
         row.at(0, Role::Quiet, &format!(" {}", style.pick("nothing counted", "有効な測定なし")));

@@ -25,7 +25,7 @@ use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Lang, Text, text};
-use kurabe_doc::curve::{DrawnCurve, Values};
+use kurabe_doc::curve::{CurveValues, DrawnCurve};
 use kurabe_doc::{Block, Doc, Paragraph, Role, Style};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, own_or_named_profile};
 use matrix::{matrix, matrix_legend};
@@ -197,7 +197,7 @@ fn curve(parameter: &str, column: &ColumnResult, index: usize, rows: &[RowResult
     let curve = DrawnCurve {
         points,
         until: rows.len() as f64,
-        values: Values::Fixed(column.decimals, column.unit.clone()),
+        values: CurveValues::Fixed(column.decimals, column.unit.clone()),
         edges: [rows.first(), rows.last()].map(place),
     };
     if !curve.is_empty() {

@@ -24,7 +24,7 @@ use crate::store::{Archive, BroughtRun, Runs, no_such_run};
 use crate::{Filter, RunHash, SharedAddress};
 use address::DatabaseAddress;
 use failure::failed;
-use fields::{Fields, run_id, run_identity};
+use fields::{RowFields, run_id, run_identity};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::{Error, Result};
@@ -77,7 +77,7 @@ impl PostgresStore {
         table: &'static str,
         sql: &str,
         parameters: Parameters<'_>,
-        made: impl FnMut(&Fields<'_>) -> Result<T>,
+        made: impl FnMut(&RowFields<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         fields::read(&self.session, table, sql, parameters, made).map_err(self.failed())
     }
@@ -91,8 +91,9 @@ impl PostgresStore {
 impl Runs for PostgresStore {
     fn salt(&self) -> Result<Vec<u8>> {
         const SALT_BYTES: usize = 16;
-        let salt =
-            |row: &Fields<'_>| row.checked("salt", |salt: &Vec<u8>| salt.len() == SALT_BYTES, "not 16 bytes");
+        let salt = |row: &RowFields<'_>| {
+            row.checked("salt", |salt: &Vec<u8>| salt.len() == SALT_BYTES, "not 16 bytes")
+        };
         let sql = "SELECT salt FROM kurabe.meta";
         fields::read_one(&self.session, "meta", sql, &[], salt).map_err(self.failed())
     }

@@ -4,7 +4,7 @@
 //! below each other, or names on separate lines. Each shows as many percentiles as fit.
 
 use crate::grid::{Grid, GridCell, GridRemark};
-use crate::layout::{Line, clip, display_width, pad_left, pad_right, wrap};
+use crate::layout::{StyledLine, clip, display_width, pad_left, pad_right, wrap};
 use crate::spark::sparkline;
 use crate::{Role, Style};
 use kurabe_core::number;
@@ -158,7 +158,7 @@ impl LaidGrid {
         if column(self.headings.len()) - gap > style.width {
             return None;
         }
-        let mut head = Line::new(style);
+        let mut head = StyledLine::new(style);
         for (index, heading) in self.headings.iter().enumerate() {
             // The heading is aligned with the start of the widest number.
             head.at(column(index), Role::Strong, heading);
@@ -168,7 +168,7 @@ impl LaidGrid {
         for (cells, name) in self.rows.iter().zip(&self.names) {
             let height = cells.iter().flatten().map(Vec::len).max().unwrap_or(0).max(1);
             for line in 0..height {
-                let mut out = Line::new(style);
+                let mut out = StyledLine::new(style);
                 out.at(0, Role::Plain, if line == 0 { name } else { "" });
                 for (index, cell) in cells.iter().enumerate() {
                     match cell {
@@ -209,7 +209,7 @@ impl LaidGrid {
                     lines.extend(names.iter().map(|name| format!("  {name}")));
                 }
                 for (place, line) in cell.iter().enumerate() {
-                    let mut out = Line::new(style);
+                    let mut out = StyledLine::new(style);
                     out.at(2, Role::Plain, if place == 0 && !named_apart { name } else { "" });
                     put(Some(line), &mut out, column, &widths);
                     lines.push(out.finish());
@@ -257,7 +257,7 @@ fn latency_remarks(latencies: &[(&str, String)], percentiles: Percentiles) -> Ve
     if percentiles == Percentiles::Split { remarks } else { vec![remarks.join("  ")] }
 }
 
-fn put(line: Option<&LaidLine>, out: &mut Line<'_>, column: usize, widths: &Widths) {
+fn put(line: Option<&LaidLine>, out: &mut StyledLine<'_>, column: usize, widths: &Widths) {
     let Some(line) = line else { return };
     // A remark has the role of its line, unless the line is the main figure.
     let remark = if line.role == Role::Strong { Role::Plain } else { line.role };

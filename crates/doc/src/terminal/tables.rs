@@ -5,10 +5,11 @@
 //! widest column that may be cut shrinks until the line fits.
 
 use super::painted;
-use crate::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
+use crate::layout::{StyledLine, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
 use crate::spark::{bar, sparkline};
+use crate::table::Flush;
 use crate::table::GAP;
-use crate::{Cut, Entry, EntryBody, Flush, Role, Style, Table, TableRow};
+use crate::{Cut, Entry, EntryBody, Role, Style, Table, TableRow};
 use kurabe_core::{number, shown};
 
 /// Minimum width of a column that is cut.
@@ -82,7 +83,7 @@ impl Table {
             EntryBody::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }
-            EntryBody::Course(..) | EntryBody::Marks(_) => String::new(),
+            EntryBody::Course(..) | EntryBody::RowMarks(_) => String::new(),
         };
         let row = |row: &TableRow| row.entries.iter().map(|entry| (entry.role, words(entry))).collect();
         let mut rows: Vec<Vec<PaintedWords>> = self.rows.iter().map(row).collect();
@@ -196,7 +197,7 @@ impl<'a> Fitted<'a> {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
-                let mut out = Line::new(style);
+                let mut out = StyledLine::new(style);
                 let mut at = self.table.indent;
                 for ((index, width), cell) in self.shown.iter().zip(&cells) {
                     let text = cell.get(line).map_or("", String::as_str);

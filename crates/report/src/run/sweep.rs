@@ -10,7 +10,7 @@ use kurabe_compare::{cache_bytes, written_bytes};
 use kurabe_core::mention::{MAX, OVER, TIME};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, text};
-use kurabe_doc::curve::{DrawnCurve, Values};
+use kurabe_doc::curve::{CurveValues, DrawnCurve};
 use kurabe_doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
@@ -166,7 +166,7 @@ fn rounded(x: f64) -> f64 {
 fn course(curve: &SweepCurve) -> DrawnCurve {
     let until = curve.points.last().map_or(0.0, |point| point.0);
     let edges = [0.0, until].map(|place| format_bytes_decimal(place as u64));
-    DrawnCurve { points: curve.points.clone(), until, values: Values::Rate, edges }
+    DrawnCurve { points: curve.points.clone(), until, values: CurveValues::Rate, edges }
 }
 
 /// Returns the name of a cause, as used in a mark.

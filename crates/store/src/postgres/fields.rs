@@ -14,12 +14,12 @@ use tokio_postgres::types::FromSql;
 const HASH_BYTES: usize = 32;
 
 /// A row of a table, whose columns are accessed by name.
-pub(super) struct Fields<'r> {
+pub(super) struct RowFields<'r> {
     table: &'static str,
     row: &'r Row,
 }
 
-impl<'r> Fields<'r> {
+impl<'r> RowFields<'r> {
     pub(super) fn new(table: &'static str, row: &'r Row) -> Self {
         Self { table, row }
     }
@@ -56,12 +56,12 @@ impl<'r> Fields<'r> {
 }
 
 /// Returns the id of a run.
-pub(super) fn run_id(row: &Fields<'_>) -> Result<String> {
+pub(super) fn run_id(row: &RowFields<'_>) -> Result<String> {
     row.checked("id", |id: &String| id::is_well_formed(id), "not the id of a run")
 }
 
 /// Returns the identity of a run.
-pub(super) fn run_identity(row: &Fields<'_>) -> Result<String> {
+pub(super) fn run_identity(row: &RowFields<'_>) -> Result<String> {
     row.checked("identity", |word: &String| identity::is_well_formed(word), "not a UUID")
 }
 
@@ -92,11 +92,11 @@ pub(super) fn read<T>(
     table: &'static str,
     sql: &str,
     parameters: super::Parameters<'_>,
-    mut made: impl FnMut(&Fields<'_>) -> Result<T>,
+    mut made: impl FnMut(&RowFields<'_>) -> Result<T>,
 ) -> std::result::Result<Vec<T>, Failure> {
     let mut values = Vec::new();
     session.each(sql, parameters, |row| {
-        values.push(made(&Fields::new(table, &row))?);
+        values.push(made(&RowFields::new(table, &row))?);
         Ok(())
     })?;
     Ok(values)
@@ -108,7 +108,7 @@ pub(super) fn read_one<T>(
     table: &'static str,
     sql: &str,
     parameters: super::Parameters<'_>,
-    made: impl FnMut(&Fields<'_>) -> Result<T>,
+    made: impl FnMut(&RowFields<'_>) -> Result<T>,
 ) -> std::result::Result<T, Failure> {
     let mut values = read(session, table, sql, parameters, made)?;
     match (values.pop(), values.is_empty()) {

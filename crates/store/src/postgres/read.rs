@@ -1,7 +1,7 @@
 //! Reads the list, complete runs and digests.
 
 use super::PostgresStore;
-use super::fields::{Fields, contradiction, fault, read, run_id, run_identity};
+use super::fields::{RowFields, contradiction, fault, read, run_id, run_identity};
 use super::session::{DatabaseAnswer, DatabaseSession, Parameters};
 use crate::check::{check, check_summary};
 use crate::sqlite::digest::{MOST_WORDS, complete, parse};
@@ -21,7 +21,7 @@ pub(super) fn record(session: &DatabaseSession, id: &str) -> DatabaseAnswer<Opti
     Ok(records.pop())
 }
 
-fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
+fn record_of(row: &RowFields<'_>, asked: &str) -> Result<RunRecord> {
     let id = row.checked("id", |id: &String| id == asked, "not the id that was asked for")?;
     let schema: i32 = row.checked("schema", |schema| *schema > 0, "not a version")?;
     if schema > RECORD_SCHEMA as i32 {
@@ -47,7 +47,7 @@ fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
 }
 
 /// Reads an entry of the list from a row of `id, summary`.
-fn summary(row: &Fields<'_>) -> Result<RunSummary> {
+fn summary(row: &RowFields<'_>) -> Result<RunSummary> {
     let id = run_id(row)?;
     let run: RunSummary = json::from_slice(row.get::<&str>("summary")?.as_bytes())
         .map_err(|misfit| row.fault("summary", format!("{id}: {}: {}", misfit.field, misfit.reason)))?;
@@ -270,7 +270,7 @@ pub(super) fn numbered_words(
 }
 
 /// Reads a word from a row of `word_id, word, hash`.
-pub(super) fn numbered_word(row: &Fields<'_>) -> Result<Option<(i32, String)>> {
+pub(super) fn numbered_word(row: &RowFields<'_>) -> Result<Option<(i32, String)>> {
     let (number, word): (i32, String) = (row.get("word_id")?, row.get("word")?);
     let is_whole = Sha256::digest(&word).as_slice() == row.get::<&[u8]>("hash")?;
     Ok(is_whole.then_some((number, word)))

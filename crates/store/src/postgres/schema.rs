@@ -5,7 +5,7 @@
 
 use super::address::DatabaseAddress;
 use super::failure::failed;
-use super::fields::{Fields, read_one};
+use super::fields::{RowFields, read_one};
 use super::session::{DatabaseAnswer, DatabaseSession, Failure};
 use kurabe_core::{ErrorKind, Result, mention::PUSH, text};
 use std::cell::Cell;
@@ -116,7 +116,7 @@ fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
     if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
         return Ok(0);
     }
-    let version = |row: &Fields<'_>| row.checked("version", |version: &i32| *version >= 0, "negative");
+    let version = |row: &RowFields<'_>| row.checked("version", |version: &i32| *version >= 0, "negative");
     read_one(session, "meta", "SELECT version FROM kurabe.meta", &[], version)
 }
 

@@ -11,7 +11,7 @@ use crate::run::{derived, remarks};
 use crate::words;
 use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
-use kurabe_doc::{Column, Doc, Entry, EntryBody, Marks, Purpose, Role, Table, TableForm, TableRow};
+use kurabe_doc::{Column, Doc, Entry, EntryBody, Purpose, Role, RowMarks, Table, TableForm, TableRow};
 use kurabe_stats::{Compared, DerivedFigure, Estimate, FlushFigures};
 
 /// Maximum number of runs shown side by side. With more, each has a row.
@@ -209,20 +209,22 @@ fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     Text::join(words, [" · "; 2])
 }
 
-fn drawn(marks: Option<Marks>) -> Entry {
-    Entry { shown: marks.map_or_else(EntryBody::default, EntryBody::Marks), ..Entry::default() }
+fn drawn(marks: Option<RowMarks>) -> Entry {
+    Entry { shown: marks.map_or_else(EntryBody::default, EntryBody::RowMarks), ..Entry::default() }
 }
 
 /// Draws both sides of a row with the intervals of their means, on a scale from 0 for this row.
-fn both_sides(row: &CellRow<'_>) -> Option<Marks> {
+fn both_sides(row: &CellRow<'_>) -> Option<RowMarks> {
     let dot = |entry: &RunCell<'_>| {
         let half = entry.figures.mean.and_then(|mean| mean.half_width).unwrap_or(0.0);
         Some(entry.value?).map(|value| [value - half, value, value + half])
     };
     let dots = row.entries.iter().map(|entry| dot(entry.as_ref()?)).collect::<Option<Vec<_>>>()?;
     let most = dots.iter().map(|[_, value, _]| *value).fold(0.0, f64::max) * 1.1;
-    (most > 0.0)
-        .then(|| Marks { dots: dots.into_iter().map(|dot| dot.map(|end| end / most)).collect(), band: None })
+    (most > 0.0).then(|| RowMarks {
+        dots: dots.into_iter().map(|dot| dot.map(|end| end / most)).collect(),
+        band: None,
+    })
 }
 
 /// Returns the logarithm of the largest ratio on the scale: that of the largest difference, and at
@@ -233,11 +235,11 @@ fn reach(pair: &Pair) -> f64 {
 }
 
 /// Draws a ratio with its interval, over the margin within which a difference does not matter.
-fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
+fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<RowMarks> {
     let place = |ratio: f64| 0.5 + ratio.ln() / (2.0 * reach);
     let (value, low, high) = drawn_ratio(speed)?;
     let band = Some([1.0 / (1.0 + margin), 1.0 + margin].map(place));
-    Some(Marks { dots: vec![[low, value, high].map(place)], band })
+    Some(RowMarks { dots: vec![[low, value, high].map(place)], band })
 }
 
 /// Formats a ratio, as in `1.30 ×`.
