@@ -252,7 +252,7 @@ fn waited(cell: &Cell, imported: &ImportedCell) -> Option<Limit> {
     let longest = queues.into_iter().filter_map(|(name, words)| Some((wait(name)?, words)));
     let (queue_ns, queue) = longest.max_by(|a, b| a.0.total_cmp(&b.0))?;
     // An operation that was split or waited elsewhere has neither as its largest part.
-    (queue_ns >= disk_ns).then(|| limit(LimitKind::Saturated, Strength::Likely, queue, evidence))
+    (queue_ns > disk_ns).then(|| limit(LimitKind::Saturated, Strength::Likely, queue, evidence))
 }
 
 /// Returns the value of an option of the job: `fsync=1`.
@@ -317,13 +317,19 @@ fn timed(record: &RunRecord, cell: &Cell, imported: &ImportedCell) -> Option<Lim
     if total_ns < DEVICE_NS {
         return None;
     }
-    seeks(imported, in_flight).or_else(|| {
+    seeks(cell, imported).or_else(|| {
         Some(the_device(
             Strength::Likely,
-            text!(
-                "an operation takes {total} with direct I/O, of which its submission takes {submission}",
-                "ダイレクト I/O の 1 操作は {total} で、うち発行は {submission} です"
-            ),
+            match submission_ns > 0.0 {
+                true => text!(
+                    "an operation takes {total} with direct I/O, of which its submission takes {submission}",
+                    "ダイレクト I/O の 1 操作は {total} で、うち発行は {submission} です"
+                ),
+                false => text!(
+                    "an operation takes {total} with direct I/O",
+                    "ダイレクト I/O の 1 操作は {total} です"
+                ),
+            },
         ))
     })
 }
@@ -381,20 +387,22 @@ fn separate_flush(record: &RunRecord, cell: &Cell, imported: &ImportedCell, writ
 
 /// Returns seek and rotation as the limit of single random reads whose latencies scatter over a good
 /// part of a rotation.
-fn seeks(imported: &ImportedCell, in_flight: u32) -> Option<Limit> {
+fn seeks(cell: &Cell, imported: &ImportedCell) -> Option<Limit> {
     let at = |rank: f64| latency(imported, &FigureOf::CompletionLatency, Statistic::Percentile(rank));
     let (low_ns, median_ns, high_ns) = (at(10.0)?, at(50.0)?, at(90.0)?);
-    let is_random = imported.sequential == Some(false) && imported.read_percent.is_none();
+    let is_single = imported.iodepth == Some(1) && imported.threads.is_none_or(|threads| threads == 1);
+    let is_read = cell.direction == Some(Direction::Read) && imported.read_percent.is_none();
+    let is_random = imported.sequential == Some(false) && is_read;
     let is_disk = median_ns >= SEEK_NS && high_ns - low_ns >= SCATTER_NS && high_ns < 10.0 * median_ns;
     let (low, high) = (number::latency(low_ns), number::latency(high_ns));
-    (is_random && in_flight == 1 && is_disk).then(|| {
+    (is_random && is_single && is_disk).then(|| {
         limit(
             LimitKind::Mechanics,
             Strength::Likely,
             text!("seek and rotation", "シークと回転待ち"),
             text!(
-                "single random operations take between {low} and {high} (10 % and 90 %), as on a hard disk",
-                "ランダムな単独の操作が {low} 〜 {high}(10 % 点と 90 % 点)かかっており、ハードディスクの値です"
+                "single random reads take between {low} and {high} (10 % and 90 %), as on a hard disk",
+                "単独のランダムリードが {low} 〜 {high}(10 % 点と 90 % 点)かかっており、ハードディスクの値です"
             ),
         )
     })
