@@ -216,7 +216,7 @@ fn known(words: &(impl AsRef<str> + ?Sized)) -> Option<String> {
 
 /// Returns how the writes of a cell become durable. The flushes of single repetitions are not listed.
 fn flush(line: &Line<'_>) -> Option<CellFlush> {
-    cell_flush(line.cell.filter(|_| line.score.is_none())?)
+    cell_flush(line.cell.filter(|_| line.score.is_none() && line.repetition.is_none())?)
 }
 
 fn separate_flush(line: &Line<'_>) -> Option<FlushFigures> {
