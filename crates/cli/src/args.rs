@@ -339,6 +339,8 @@ pub struct ImportArgs {
         help = help("import.files")
     )]
     pub files: Vec<InputPath>,
+    #[arg(long, value_name = "RUN", help = help("import.to"))]
+    pub to: Option<String>,
     #[command(flatten)]
     pub force: ForceArgs,
 }

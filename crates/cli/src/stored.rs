@@ -10,7 +10,7 @@ use kurabe_core::{
     Error, ErrorKind, Result, digest::Digests, record::RunRecord, shown, text, words::Keyword,
 };
 use kurabe_interop::ExportFormat;
-use kurabe_lab::{Became, Imported, movers_of, parse_label};
+use kurabe_lab::{AttachedHealth, Became, Imported, movers_of, parse_label};
 use kurabe_report::{
     Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
     render_list, render_pictures, render_run, render_why, run_figures,
@@ -290,8 +290,32 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
             let device = device?;
             return keep_device(&device.name, &device.toml, args.force, global);
         }
+        if let Some(attached) = kurabe_lab::attach_health(&*store, &name, &bytes, args.to.as_deref()) {
+            return tell_attached(&attached?, global);
+        }
+        if args.to.is_some() {
+            return Err(only_health(&name));
+        }
         kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
     })
+}
+
+fn tell_attached(attached: &AttachedHealth, global: &Global) -> Result<()> {
+    let AttachedHealth { run, drive } = attached;
+    let words = text!(
+        "health of {drive} attached to run",
+        "{drive}の健康状態を次の測定に付けました:"; drive
+    );
+    tell(global, &ScriptLine::HealthAttached { id: run }, run, words.get(lang()))
+}
+
+fn only_health(name: &str) -> Error {
+    ErrorKind::Usage
+        .error(text!(
+            "{name} is not health data of a drive, so --to has nothing to attach",
+            "{name} はドライブの健康状態ではないため、--to で付けるものがありません"
+        ))
+        .remedy(text!("import it without --to", "--to なしで取り込んでください"))
 }
 
 /// Writes a device file that was converted from another simulator into the current folder, where

@@ -15,6 +15,7 @@ mod carried;
 mod counted;
 mod evidence;
 mod flush;
+mod imported;
 mod limit;
 mod rules;
 mod storage;

@@ -37,6 +37,7 @@ pub fn parse_all(bytes: &[u8]) {
     claims::wipefs::parse(bytes);
     health::parse_smartctl(bytes).ok();
     health::parse_nvme(bytes).ok();
+    health::health_report(bytes);
     let pieces = [(0, bytes.to_vec())];
     for size_bytes in [bytes.len() as u64, 1 << 40] {
         signatures(&Extract { pieces: &pieces, size_bytes });

@@ -35,6 +35,11 @@ impl Identity {
     }
 }
 
+/// Returns the salted hash of a serial number, as records store it.
+pub fn serial_in_store(serial: &str, salt: &[u8]) -> String {
+    keep_serial(serial, &ObserveOptions { with_serial: false, salt })
+}
+
 /// Returns the serial number as stored in the record: plain if the user requested it, otherwise a
 /// salted hash.
 fn keep_serial(serial: &str, options: &ObserveOptions<'_>) -> String {

@@ -157,6 +157,77 @@ pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
     if tells(&health) { Ok(health) } else { Err("it reports nothing about this device".to_owned()) }
 }
 
+/// Health data in a file that smartctl or nvme-cli wrote, with what identifies the drive.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct HealthReport {
+    /// The drive as far as the file describes it. The serial number is the printed one.
+    pub device: BlockDevice,
+    /// Unix time of the report.
+    pub measured_unix_s: Option<i64>,
+}
+
+/// Returns the health report in the bytes of a file. `None` if the file is of another kind.
+///
+/// # Errors
+/// Fails with the tool's reason if it contains neither health data nor the speed of the link.
+pub fn health_report(bytes: &[u8]) -> Option<Result<HealthReport, String>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    let report: Value = serde_json::from_slice(bytes).ok()?;
+    let has = |key: &str| report.get(key).is_some();
+    // A list of devices (`--scan`) is not a report.
+    let is_smartctl = has("smartctl") && !has("devices")
+        || has("ata_smart_attributes")
+        || has("nvme_smart_health_information_log");
+    let is_nvme = has("critical_warning") && (has("percent_used") || has("avail_spare"));
+    match () {
+        () if is_smartctl => Some(of_smartctl(&report, bytes)),
+        () if is_nvme => Some(parse_nvme(bytes).map(|health| HealthReport {
+            device: BlockDevice { health: Some(health), ..BlockDevice::default() },
+            measured_unix_s: None,
+        })),
+        () => None,
+    }
+}
+
+fn of_smartctl(report: &Value, bytes: &[u8]) -> Result<HealthReport, String> {
+    let text = |pointer: &str| {
+        let words = report.pointer(pointer)?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
+        (!words.is_empty()).then_some(words)
+    };
+    let health = parse_smartctl(bytes);
+    let link = sata_link(report);
+    if let (Err(why), None) = (&health, &link) {
+        return Err(why.clone());
+    }
+    let name = text("/device/name").map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
+    let device = BlockDevice {
+        name: name.unwrap_or_default(),
+        model: text("/model_name").or_else(|| text("/scsi_model_name")).or_else(|| text("/product")),
+        firmware: text("/firmware_version").or_else(|| text("/revision")),
+        serial: text("/serial_number"),
+        size_bytes: at(report, "/user_capacity/bytes"),
+        rotational: report.pointer("/rotation_rate").and_then(whole).map(|rate| rate > 0),
+        link,
+        health: health.ok(),
+        ..BlockDevice::default()
+    };
+    let measured_unix_s = report.pointer("/local_time/time_t").and_then(Value::as_i64);
+    Ok(HealthReport { device, measured_unix_s })
+}
+
+/// Returns the serial connection of an ATA drive, also behind a bridge.
+fn sata_link(report: &Value) -> Option<Link> {
+    let speed = |which: &str| {
+        let words = report.pointer(&format!("/interface_speed/{which}/string"))?.as_str()?;
+        words.strip_suffix(" Gb/s")?.parse::<f64>().ok().filter(|speed| (1.0..100.0).contains(speed))
+    };
+    let current = speed("current")?;
+    Some(Link::Sata { speed_gbit_per_s: Some(current), speed_max_gbit_per_s: speed("max"), ncq_depth: None })
+}
+
 fn ask(
     runner: &Runner<'_>,
     tool: &str,
@@ -318,6 +389,28 @@ mod tests {
         assert_eq!(health.wear_percent, Some(101), "beyond the rated life");
         assert_eq!(health.power_on_hours, Some(15_000));
         assert_eq!(health.written_bytes, Some(7_000_000 * 512_000));
+    }
+
+    #[test]
+    fn a_file_of_smartctl_or_nvme_cli_is_a_health_report() {
+        let report = health_report(SMARTCTL_NVME.as_bytes()).expect("smartctl").expect("health");
+        assert!(report.device.model.is_some() && report.device.health.is_some(), "{report:?}");
+        let log = health_report(NVME_LOG.as_bytes()).expect("nvme-cli").expect("health");
+        assert_eq!((log.device.model, log.measured_unix_s), (None, None), "the log does not name the drive");
+        let bridge = r#"{"smartctl":{"version":[7,3]},"device":{"name":"/dev/sdb","protocol":"ATA"},
+            "model_name":"SSD 1","serial_number":"A1",
+            "interface_speed":{"max":{"string":"6.0 Gb/s"},"current":{"string":"3.0 Gb/s"}}}"#;
+        let report = health_report(bridge.as_bytes()).expect("smartctl").expect("a link");
+        let link =
+            Link::Sata { speed_gbit_per_s: Some(3.0), speed_max_gbit_per_s: Some(6.0), ncq_depth: None };
+        assert_eq!((report.device.name.as_str(), report.device.link), ("sdb", Some(link)));
+        let refused = health_report(SMARTCTL_REFUSED.as_bytes()).expect("smartctl").expect_err("nothing");
+        assert!(refused.contains("Permission denied"), "{refused}");
+        for other in
+            ["{\"fio version\":\"fio-3.33\"}", "[]", "{", "iostat", "{\"smartctl\":{},\"devices\":[]}"]
+        {
+            assert_eq!(health_report(other.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod amorphous;
 mod asssd;
 pub(crate) mod biosnoop;
 mod bonnie;
+mod bonnie_text;
 mod btt;
 mod cdm;
 mod cdm_list;
@@ -30,6 +31,7 @@ mod dd;
 mod diskspd_text;
 mod diskspd_xml;
 mod elbencho;
+mod fio_groups;
 mod fio_job;
 mod fio_json;
 mod fio_options;
@@ -48,6 +50,7 @@ mod iozone;
 mod json_tree;
 mod kdiskmark;
 mod kit;
+mod layout;
 mod marks;
 mod mdtest;
 mod parts;
@@ -61,6 +64,7 @@ mod signatures;
 mod split;
 mod sysbench;
 mod units;
+mod unread;
 mod yabs;
 mod zpool_iostat;
 
@@ -88,12 +92,13 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 26] = [
+static TEXTS: [Importer; 28] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
     ior::JSON,
     yabs::IMPORTER,
+    yabs::TEXT,
     marks::IMPORTER,
     asssd::IMPORTER,
     hdtune::IMPORTER,
@@ -106,6 +111,7 @@ static TEXTS: [Importer; 26] = [
     iostat::TEXT,
     zpool_iostat::TEXT,
     bonnie::IMPORTER,
+    bonnie_text::TEXT,
     iozone::IMPORTER,
     ior::TEXT,
     mdtest::IMPORTER,
@@ -136,12 +142,54 @@ const LEFT_OUT_KEPT: usize = 2000;
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     room::begin(bytes.len());
     let input = Input::new(name, bytes);
-    let joined = input.text().filter(|text| text.len() <= WRAPPED_LONGEST).and_then(input::unwrapped);
-    let read = match joined {
+    let text = input.text().filter(|text| text.len() <= WRAPPED_LONGEST);
+    let read = match text.and_then(input::unwrapped) {
         Some(joined) => read_either(name, &input, &joined),
         None => read(name, &input),
     };
-    if room::is_spent() { Err(room::too_much(input.name)) } else { read }
+    let read = match text.filter(|text| text.len() <= PASTED_LONGEST && !room::is_spent()) {
+        Some(text) => read_restored(name, text, read),
+        None => read,
+    };
+    if room::is_spent() {
+        return Err(room::too_much(input.name));
+    }
+    let mut runs = read?;
+    if let Some(run) = runs.first_mut() {
+        run.notices.extend(unread::notices(&input));
+    }
+    Ok(runs)
+}
+
+/// Maximum length in bytes of a text that is read again with its layout restored. Longer texts were not
+/// pasted.
+const PASTED_LONGEST: usize = 128 << 10;
+
+/// Reads a text again with the changes of mail programs and loggers undone, if that results in more
+/// figures.
+fn read_restored(name: &str, text: &str, plain: Result<Vec<ImportedRun>>) -> Result<Vec<ImportedRun>> {
+    let printed = plain.as_ref().map_or(0, |runs| figures(runs));
+    for restored in layout::restored(text) {
+        if plain.is_ok() && restored.only_if_unread || room::is_spent() || !room::take(restored.text.len()) {
+            continue;
+        }
+        let read = read(name, &Input::new(name, restored.text.as_bytes()));
+        if let Ok(mut runs) = read
+            && figures(&runs) > printed
+        {
+            if let Some(run) = runs.first_mut() {
+                run.notices.push(parts::notice(restored.note));
+            }
+            return Ok(runs);
+        }
+    }
+    plain
+}
+
+/// Returns the number of figures of runs.
+fn figures(runs: &[ImportedRun]) -> usize {
+    let cells = runs.iter().flat_map(|run| &run.cells).filter_map(|cell| cell.imported.as_ref());
+    cells.map(|cell| cell.figures.len()).sum()
 }
 
 /// Maximum length in bytes of a text whose lines are joined. Longer texts were not copied from a
@@ -152,10 +200,6 @@ const WRAPPED_LONGEST: usize = 1 << 20;
 /// results in at least as many figures. A wrapped number would be read as a shorter one. Joining the
 /// lines of a table that was not wrapped results in fewer figures.
 fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<ImportedRun>> {
-    let figures = |runs: &[ImportedRun]| -> usize {
-        let cells = runs.iter().flat_map(|run| &run.cells).filter_map(|cell| cell.imported.as_ref());
-        cells.map(|cell| cell.figures.len()).sum()
-    };
     let plain = read(name, input);
     let may_be_wrong = plain.is_err() || joined.cuts_words;
     if !may_be_wrong || room::is_spent() || !room::take(joined.text.len()) {
@@ -280,15 +324,22 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
         );
         return ErrorKind::Import.error(what).remedy(instead);
     }
+    let command = input.lines().find_map(|(_, line)| unread::prompt(line).flatten());
     let what = match nearest(input) {
         Some((kind, why)) => text!(
             "{name} is not a result file that kurabe can read; the most similar kind is {kind}: {why}",
             "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
         ),
-        None => text!(
-            "{name} is not a result file that kurabe can read: it does not name a known tool",
-            "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
-        ),
+        None => match command {
+            Some(tool) => text!(
+                "{name} is not a result file that kurabe can read: it is output of `{tool}`",
+                "{name} は kurabe が読める結果ファイルではありません。`{tool}` の出力です"
+            ),
+            None => text!(
+                "{name} is not a result file that kurabe can read: it does not name a known tool",
+                "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
+            ),
+        },
     };
     ErrorKind::Import.error(what).remedy(text!(
         "give the file exactly as the tool wrote it, complete and unedited",
@@ -307,6 +358,19 @@ fn is_job_file(input: &Input<'_>) -> bool {
     has_section && (crate::job::is_job_name(input.name) || reads())
 }
 
+/// Returns whether a name occurs in a text, and not within a longer word: `ior` is not in `behavior`.
+fn is_word_of(name: &str, text: &str) -> bool {
+    let is_within = |own: Option<char>, next: Option<char>| {
+        own.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric)
+    };
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
+        // A version can follow directly: `fio3.json`.
+        let after = after.filter(|after| !after.is_ascii_digit());
+        !is_within(name.chars().next(), before) && !is_within(name.chars().next_back(), after)
+    })
+}
+
 /// Returns the kind of file whose tool is named in the file or in its name, and what is missing there.
 fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
     /// Tools print their names at the start.
@@ -314,7 +378,7 @@ fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
     let start: String = input.text().unwrap_or("").chars().take(LOOKED_AT).collect();
     let words = format!("{}\n{start}", input.name).to_lowercase();
     let named = |importer: &Importer| {
-        let lengths = importer.names.iter().filter(|name| words.contains(&name.to_lowercase()));
+        let lengths = importer.names.iter().filter(|name| is_word_of(&name.to_lowercase(), &words));
         lengths.map(|name| name.len()).max()
     };
     let importers = || TEXTS.iter().chain(&FILES);

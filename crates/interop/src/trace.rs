@@ -11,7 +11,7 @@
 //! Not supported: compressed files, and blktrace's binary format, which `blkparse` converts to text.
 
 mod ascii;
-mod blkparse;
+pub(crate) mod blkparse;
 mod builder;
 mod csv;
 mod format;

@@ -201,6 +201,47 @@ fn damaged_fixtures_keep_the_laws() {
     }
 }
 
+/// Returns a text wrapped between words, as mail programs do.
+fn wrapped_at_words(text: &str, width: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while rest.chars().count() > width {
+            let end = rest.char_indices().nth(width).map_or(rest.len(), |(at, _)| at);
+            let Some(at) = rest[..end].rfind(' ').filter(|at| !rest[..*at].trim().is_empty()) else { break };
+            wrapped += rest[..at].trim_end();
+            wrapped.push('\n');
+            rest = rest[at..].trim_start();
+        }
+        wrapped += rest;
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
+/// Returns a text in quoted-printable, in lines of 76 characters.
+fn quoted_printable(text: &str) -> String {
+    let mut encoded = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for byte in line.bytes() {
+            let sign = if byte == b'=' || !byte.is_ascii() {
+                format!("={byte:02X}")
+            } else {
+                char::from(byte).to_string()
+            };
+            if width + sign.len() > 75 {
+                encoded += "=\n";
+                width = 0;
+            }
+            width += sign.len();
+            encoded += &sign;
+        }
+        encoded.push('\n');
+    }
+    encoded
+}
+
 /// Returns a text as terminals, mail programs, forums and editors change it. Figures that are still
 /// read must be numbers of the original.
 fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
@@ -217,7 +258,7 @@ fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         .flat_map(|line| [line, "\n".to_owned()])
         .collect();
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    vec![
+    let mut changes = vec![
         ("colours", put("\u{1b}[1;32m", "\u{1b}[0m")),
         ("Windows' line ends", text.replace('\n', "\r\n").into_bytes()),
         ("UTF-16", [vec![0xff, 0xfe], utf16].concat()),
@@ -226,7 +267,22 @@ fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("a prompt", format!("user@host:~$ tool --option\n{text}user@host:~$ \n").into_bytes()),
         ("wrapped at 80 columns", wrapped.into_bytes()),
         ("decimal commas", text.replace('.', ",").into_bytes()),
-    ]
+    ];
+    // Longer texts are files of a program.
+    if text.len() <= 16 << 10 {
+        changes.extend([
+            ("wrapped at words", wrapped_at_words(text, 76).into_bytes()),
+            ("wrapped at words and quoted", {
+                let quoted: String =
+                    wrapped_at_words(text, 72).lines().map(|line| format!("> {line}\n")).collect();
+                quoted.into_bytes()
+            }),
+            ("quoted-printable", quoted_printable(text).into_bytes()),
+            ("times of a log", put("2023-10-05T12:34:56.7890123Z ", "")),
+            ("the name of a container", put("bench-1  | ", "")),
+        ]);
+    }
+    changes
 }
 
 /// Changes that must not affect the import.

@@ -141,6 +141,34 @@ const TABLE: &[(&str, &[Figure])] = &[
         (0, READ, Latency, Mean, "13840.05", "us", 13_840_050.0),
         (4, WRITE, Rate, Mean, "460.312", "MB/s", 471_359_488.0),
     ]),
+    ("lab/bonnie-1.03.csv", &[
+        (1, WRITE, Rate, Mean, "61699", "K/s", 61_699.0 * 1024.0),
+        (4, READ, Rate, Mean, "81455", "K/s", 81_455.0 * 1024.0),
+        (5, MIX, Iops, Mean, "186.7", "seeks/s", 186.7),
+        (4, READ, Share, Mean, "21", "%", 0.21),
+    ]),
+    ("lab/bonnie-table-2.00.txt", &[
+        (1, WRITE, Rate, Mean, "210m", "B/s", 210.0 * 1_048_576.0),
+        (4, READ, Latency, Highest, "48120", "us", 48_120_000.0),
+        (5, MIX, Iops, Mean, "812.4", "seeks/s", 812.4),
+        (6, None, Iops, Mean, "16384", "files/s", 16_384.0),
+    ]),
+    ("lab/fio3-groups.txt", &[
+        (0, READ, Rate, Mean, "35.0", "MiB/s", 35.0 * 1_048_576.0),
+        (0, READ, Bytes, Sum, "350", "MiB", 350.0 * 1_048_576.0),
+        (0, READ, Duration, Sum, "10001", "ms", 10_001_000_000.0),
+    ]),
+    ("lab/fio3-impossible-lat.json", &[
+        (0, READ, Rate, Mean, "40960000", "B/s", 40_960_000.0),
+        (0, READ, Iops, Mean, "10000.0", "IOPS", 10_000.0),
+        (0, READ, Latency, Mean, "399000.25", "ns", 399_000.25),
+    ]),
+    ("lab/yabs.txt", &[
+        (0, READ, Rate, Mean, "210.40", "MB/s", 210.40 * 1_024_000.0),
+        (0, READ, Iops, Mean, "52.6k", "IOPS", 52_600.0),
+        (1, READ, Rate, Mean, "1.02", "GB/s", 1.02 * 1_024_000_000.0),
+        (2, WRITE, Iops, Mean, "52.8k", "IOPS", 52_800.0),
+    ]),
     ("lab/bonnie-1.96.csv", &[
         (0, WRITE, Rate, Mean, "473", "K/s", 484_352.0),
         (0, WRITE, Latency, Highest, "24250", "us", 24_250_000.0),

@@ -15,11 +15,12 @@ use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
 use kurabe_core::mention::{DB, IMPORT};
-use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_engine::Remains;
 use kurabe_host::{health, own_identity};
 use kurabe_store::Store;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Store, stream, handle and command line of runs.
@@ -49,14 +50,23 @@ pub(crate) struct Journal<'a> {
     lost: bool,
     /// The test file or work folder, until its removal is confirmed.
     made: Option<MadeFile>,
+    /// Events of cells that are stored and reported together.
+    waiting: Vec<Event>,
 }
+
+/// A run on a model with more steps than this, such as a job file with thousands of jobs, stores its
+/// cells in batches. Each write takes as long as the disk needs for a flush, and a modelled result can
+/// be computed again.
+const STEPS_SINGLY: usize = 256;
+/// Number of cells in a batch.
+const BATCH_CELLS: usize = 32;
 
 impl<'a> Journal<'a> {
     /// Creates the run in the store with a new id.
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         lab.store.begin_run(&mut header, &own_identity())?;
         let record = RunRecord::begun(header);
-        Ok(Self { lab, record, lost: false, made: None })
+        Ok(Self { lab, record, lost: false, made: None, waiting: Vec::new() })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -102,9 +112,42 @@ impl<'a> Journal<'a> {
 
     /// Stores an event, then reports it.
     pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
+        let is_of_cell =
+            matches!(event, Event::CellBegun { .. } | Event::RepetitionDone { .. } | Event::CellDone { .. });
+        if is_of_cell && self.is_batched() {
+            self.record.apply(&event);
+            self.waiting.push(event);
+            let done = self.waiting.iter().filter(|event| matches!(event, Event::CellDone { .. })).count();
+            return if done >= BATCH_CELLS { self.tell_waiting() } else { Ok(()) };
+        }
+        self.tell_waiting()?;
         let kept = self.keep(&event);
         self.noted(kept)?;
         self.lab.stream.tell(self.id(), Happening::Run(event))
+    }
+
+    fn is_batched(&self) -> bool {
+        let header = &self.record.header;
+        let steps = header.profile.as_ref().map_or(0, |profile| profile.steps.len());
+        header.model.is_some() && steps > STEPS_SINGLY
+    }
+
+    /// Stores the cells of the waiting events, then reports the events.
+    fn tell_waiting(&mut self) -> Result<()> {
+        let events = std::mem::take(&mut self.waiting);
+        let index = |event: &Event| match event {
+            Event::CellBegun { cell } | Event::CellDone { cell } => Some(cell.index),
+            Event::RepetitionDone { cell_index, .. } => Some(*cell_index),
+            _ => None,
+        };
+        let indices: BTreeSet<u32> = events.iter().filter_map(index).collect();
+        let cells = self.record.cells.iter().filter(|cell| indices.contains(&cell.index));
+        let cells: Vec<Cell> = cells.cloned().collect();
+        if !cells.is_empty() {
+            let stored = self.lab.store.put_cells(self.id(), &cells);
+            self.noted(stored)?;
+        }
+        events.into_iter().try_for_each(|event| self.lab.stream.tell(self.id(), Happening::Run(event)))
     }
 
     /// Stores and reports a notice for each served model below a target, after the measurement.

@@ -171,6 +171,11 @@ pub enum ScriptLine<'a> {
         /// Id of the run.
         id: &'a str,
     },
+    /// Health data of a drive was attached to a run.
+    HealthAttached {
+        /// Id of the run.
+        id: &'a str,
+    },
     /// A run was removed.
     Removed {
         /// Id of the run.

@@ -149,8 +149,12 @@ fn of_imported(cell: &Cell, imported: &ImportedCell) -> Option<CellFlush> {
             .find(|one| is_it(&one.of) && one.quantity == Quantity::Latency && one.statistic == statistic)
             .map(|one| one.value)
     };
+    let is_write = cell.direction == Some(Direction::Write);
+    if let Some(call) = option_of(imported).filter(|_| is_write) {
+        return Some(CellFlush::Included(call));
+    }
     let mean_ns = of_sync(PrintedStatistic::Mean)?;
-    if cell.direction == Some(Direction::Write) {
+    if is_write {
         let methods = [FlushCall::OpenDatasync, FlushCall::OpenSync, FlushCall::Fdatasync, FlushCall::Fsync];
         let words = ["open_datasync", "open_sync", "fdatasync", "fsync"];
         let named = words.iter().position(|word| cell.label.contains(word));
@@ -165,4 +169,19 @@ fn of_imported(cell: &Cell, imported: &ImportedCell) -> Option<CellFlush> {
         p99_ns: percentile(99.0)?,
         share: None,
     }))
+}
+
+/// Returns the call that each write of another tool includes, according to its options: fio's `sync`,
+/// dd's `oflag`.
+fn option_of(imported: &ImportedCell) -> Option<FlushCall> {
+    let words = imported.procedure.as_deref()?.split_whitespace();
+    words.filter_map(|word| word.trim_start_matches('-').split_once('=')).find_map(|(name, value)| {
+        let has = |flag: &str| value.split(',').any(|own| own == flag);
+        match name {
+            "sync" | "oflag" if has("dsync") => Some(FlushCall::OpenDatasync),
+            "sync" if has("sync") || value == "1" => Some(FlushCall::OpenSync),
+            "oflag" if has("sync") => Some(FlushCall::OpenSync),
+            _ => None,
+        }
+    })
 }

@@ -233,6 +233,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn put_cells(&self, id: &str, cells: &[Cell]) -> Result<()> {
+        self.change_run(id, |rows| rows.replace_cells(cells))
+    }
+
     fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()> {
         self.change_run(id, |rows| rows.insert_repetition(cell_index, repetition))
     }

@@ -356,6 +356,15 @@ pub trait Store: Archive {
     /// If the store cannot be written or has no such run.
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()>;
 
+    /// Appends several cells, or replaces those with their indices. A store that can do so writes them
+    /// at once.
+    ///
+    /// # Errors
+    /// If the store cannot be written or has no such run.
+    fn put_cells(&self, id: &str, cells: &[Cell]) -> Result<()> {
+        cells.iter().try_for_each(|cell| self.put_cell(id, cell))
+    }
+
     /// Appends a repetition to a stored cell, or replaces the one with its index.
     ///
     /// When this returns, the repetition is on the medium. The cost does not grow with the cell.
@@ -521,18 +530,24 @@ pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
         )))
 }
 
-/// Returns the part of a run that all copies have in common: everything except the id and the
-/// labels. For a run of another tool, the details of the import are excluded as well. The id is
-/// that of the stored run.
+/// Returns the part of a run that all copies have in common: everything except the id, the labels and
+/// health data, which can be attached later. For a run of another tool, the details of the import and
+/// the environment, which the health data completes, are excluded as well. The id is that of the
+/// stored run.
 fn comparable(run: &RunRecord, stored: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     run.labels.clear();
+    run.health_after = None;
+    for device in &mut run.header.environment.devices {
+        device.health = None;
+    }
     let (header, other) = (&mut run.header, &stored.header);
     header.id.clone_from(&other.id);
     if header.origin.is_some() {
         header.started_at.clone_from(&other.started_at);
         header.command.clone_from(&other.command);
         header.kurabe_version.clone_from(&other.kurabe_version);
+        header.environment.devices.clear();
     }
     run
 }

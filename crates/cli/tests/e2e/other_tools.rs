@@ -152,3 +152,41 @@ fn fio_takes_the_job_and_its_result_comes_back() {
     let count = |key: &str| read["imported"][key].as_u64().unwrap();
     assert_eq!(count("iodepth") * count("threads"), 4);
 }
+
+/// smartctl's report of a drive behind a bridge.
+const SMART: &str = r#"{"json_format_version":[1,0],"smartctl":{"version":[7,3]},"local_time":{"time_t":1612520000},
+    "device":{"name":"/dev/sdb","protocol":"ATA"},"model_name":"Example SSD 500","serial_number":"S1",
+    "interface_speed":{"max":{"string":"6.0 Gb/s"},"current":{"string":"3.0 Gb/s"}},
+    "temperature":{"current":41},"power_on_time":{"hours":1234}}"#;
+
+#[test]
+fn health_of_a_drive_is_attached_to_its_run_and_refused_without_one() {
+    let lab = Lab::new();
+    let (cdm, smart) = (lab.write("result.txt", CDM), lab.write("smart.json", SMART));
+    let refused = lab.kurabe(&["import", text(&smart)]);
+    assert_eq!(refused.code(), Some(12), "{}", refused.err);
+    for words in ["Example SSD 500, link 3.0 Gb/s of 6.0 Gb/s", "of which no run is stored", "--to RUN"] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    lab.kurabe(&["import", text(&cdm)]).ok();
+    let id = lab.list()[0]["id"].as_str().unwrap().to_owned();
+    let attached = lab.kurabe(&["import", text(&smart), "--to", "last"]).ok();
+    assert!(attached.out.contains(&format!("attached to run {id}")), "{}", attached.out);
+    let shown = lab.kurabe(&["show", "--details"]).ok();
+    for words in
+        ["Example SSD 500", "41 °C", "on for 1,234 h", "smartctl 7.3 (smart.json, 2021-02-05 10:13 UTC)"]
+    {
+        assert!(shown.out.contains(words), "{words}: {}", shown.out);
+    }
+    // The next report is of the same drive by its serial number.
+    let again = lab.kurabe(&["import", text(&smart)]).ok();
+    assert!(again.out.contains("the same serial number"), "{}", again.out);
+    let other = lab.write("other.json", &SMART.replace("\"S1\"", "\"S2\""));
+    let of_other = lab.kurabe(&["import", text(&other), "--to", "last"]);
+    assert!(of_other.code() == Some(6) && of_other.err.contains("another drive"), "{}", of_other.err);
+    // The result itself is unchanged: importing it again adds nothing.
+    lab.kurabe(&["import", text(&cdm)]).ok();
+    assert_eq!(lab.list().len(), 1);
+    let no_health = lab.kurabe(&["import", text(&cdm), "--to", "last"]);
+    assert!(no_health.code() == Some(2) && no_health.err.contains("not health data"), "{}", no_health.err);
+}

@@ -11,7 +11,6 @@
 //!
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
-use super::carried;
 use super::evidence::{
     ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk,
     zones,
@@ -20,8 +19,8 @@ use super::flush::flushed;
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
+use super::{carried, imported};
 use crate::cell::{CellFacts, SLOWED, fall};
-use kurabe_core::imported::Quantity;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, EndSync};
 
@@ -102,21 +101,10 @@ const ALONE: f64 = 1.2;
 /// over PCIe, including the interrupt and the wake-up.
 const MEMORY_NS: f64 = 8e3;
 
-/// The limit of the whole way of a request, if another tool traced which part of it was in the device (btt).
-fn traced_by_tool(record: &RunRecord, cell: &Cell) -> Option<Limit> {
-    let is_way = |label: &str| label.starts_with("Q2C ") || label.starts_with("D2C ");
-    let of_tool =
-        record.header.origin.as_ref().filter(|origin| origin.format == "btt" && is_way(&cell.label));
-    let device = record.cells.iter().find(|cell| of_tool.is_some() && cell.label.starts_with("D2C "))?;
-    let figures = &device.imported.as_ref()?.figures;
-    let share = figures.iter().find(|figure| figure.quantity == Quantity::Share)?;
-    Some(words::device_share(share.value))
-}
-
 /// Returns the limit of a cell, given the other cells of its run.
 pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     if facts.cell.imported.is_some() {
-        return traced_by_tool(record, facts.cell).unwrap_or_else(words::unknown_import);
+        return imported::judge(record, evidence, facts.cell);
     }
     if !facts.measured() || (facts.workload.is_none() && facts.cell.workload.is_some()) {
         return words::unknown_mixture();

@@ -28,7 +28,8 @@ pub fn csv_table<L>(columns: &[CsvColumn<L>], lines: impl IntoIterator<Item = L>
 /// Columns: those with this name in the tables of repetitions, cells and runs, and the repetition.
 const COLUMNS: &str = "run_id,started_at,source,tool,target,device,profile,step,part,direction,block_bytes,iodepth,threads,\
     repetition,discarded,measure,statistic,rate_bytes_per_s,iops,access_time_ns,elapsed_ns,latency_ns_mean,latency_ns_p50,\
-    latency_ns_p99,latency_ns_p999,latency_ns_max,bytes,operations,failed,derived";
+    latency_ns_p99,latency_ns_p999,latency_ns_max,bytes,operations,failed,flush_call,\
+    flush_included,flush_ns_mean,flush_ns_p50,flush_ns_p99,flush_share,derived";
 
 pub(super) fn write(records: &[RunRecord]) -> String {
     let [runs, cells, repetitions, ..] = &EXPORT_TABLES;

@@ -17,8 +17,9 @@ type Family = (&'static str, &'static str, fn(&CellFigures<'_>) -> Vec<(&'static
 
 /// Percentiles are a summary. All other families are gauges.
 const PERCENTILES: &str = "kurabe_latency_seconds";
+const FLUSH_PERCENTILES: &str = "kurabe_flush_seconds";
 
-const FAMILIES: [Family; 11] = [
+const FAMILIES: [Family; 14] = [
     ("kurabe_rate_bytes_per_second", "The figure of a test, by the profile's statistic.", |cell| {
         vec![("", cell.rate_bytes_per_s)]
     }),
@@ -55,6 +56,20 @@ const FAMILIES: [Family; 11] = [
     ("kurabe_latency_maximum_seconds", "The slowest operation.", |cell| {
         vec![("", seconds(cell.latency_maximum_ns))]
     }),
+    (
+        "kurabe_flush_mean_seconds",
+        "The mean latency of a flush (fsync, fdatasync) between the writes.",
+        |cell| vec![("", seconds(cell.flush.map(|flush| flush.mean_ns)))],
+    ),
+    (FLUSH_PERCENTILES, "Percentiles of the latency of the flushes.", |cell| {
+        vec![
+            ("quantile=\"0.5\"", seconds(cell.flush.map(|flush| flush.p50_ns))),
+            ("quantile=\"0.99\"", seconds(cell.flush.map(|flush| flush.p99_ns))),
+        ]
+    }),
+    ("kurabe_flush_time_ratio", "The flushes' share of the time of all operations.", |cell| {
+        vec![("", cell.flush.and_then(|flush| flush.share))]
+    }),
     ("kurabe_failed_operations", "Operations that failed.", |cell| {
         vec![("", Some(cell.failed_operations as f64))]
     }),
@@ -90,7 +105,7 @@ pub(super) fn openmetrics(record: &RunRecord) -> String {
     );
     out += &format!("kurabe_run_info{{{}}} 1\n", labels(&run));
     for (name, help, samples) in FAMILIES {
-        let kind = if name == PERCENTILES { "summary" } else { "gauge" };
+        let kind = if [PERCENTILES, FLUSH_PERCENTILES].contains(&name) { "summary" } else { "gauge" };
         let mut lines = String::new();
         for cell in &figures {
             let place = cell.cell_index.to_string();

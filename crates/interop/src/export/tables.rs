@@ -21,7 +21,7 @@ use ColumnOf::{Flag, Number, Whole, Words};
 use kurabe_core::imported::Quantity;
 use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::{Text, workload::Direction};
-use kurabe_stats::{cell_iops, cell_mean_latency_ns, rate_iops};
+use kurabe_stats::{CellFlush, FlushFigures, cell_flush, cell_iops, cell_mean_latency_ns, rate_iops};
 
 /// Type of a column, with the function that returns its value for a line.
 pub(super) enum ColumnOf {
@@ -79,7 +79,7 @@ const RUNS: [TableColumn; 13] = [
     TableColumn("labels", Words(|line| serde_json::to_string(&line.run.labels).ok())),
 ];
 
-const CELLS: [TableColumn; 22] = [
+const CELLS: [TableColumn; 28] = [
     RUN,
     CELL_INDEX,
     TableColumn("step", Words(|line| known(line.named()?))),
@@ -101,6 +101,12 @@ const CELLS: [TableColumn; 22] = [
     TableColumn("latency_ns_p99", Number(|line| line.percentile(99.0))),
     TableColumn("latency_ns_p999", Number(|line| line.percentile(99.9))),
     TableColumn("latency_ns_max", Number(|line| line.percentile(100.0))),
+    TableColumn("flush_call", Words(|line| known(call_word(flush(line)?)))),
+    TableColumn("flush_included", Flag(|line| Some(matches!(flush(line)?, CellFlush::Included(_))))),
+    TableColumn("flush_ns_mean", Number(|line| Some(separate_flush(line)?.mean_ns))),
+    TableColumn("flush_ns_p50", Number(|line| Some(separate_flush(line)?.p50_ns))),
+    TableColumn("flush_ns_p99", Number(|line| Some(separate_flush(line)?.p99_ns))),
+    TableColumn("flush_share", Number(|line| separate_flush(line)?.share)),
     TableColumn("derived", Number(|line| Some(line.score?.value))),
 ];
 
@@ -206,6 +212,26 @@ impl TableColumn {
 
 fn known(words: &(impl AsRef<str> + ?Sized)) -> Option<String> {
     Some(words.as_ref().to_owned()).filter(|words| !words.is_empty())
+}
+
+/// Returns how the writes of a cell become durable. The flushes of single repetitions are not listed.
+fn flush(line: &Line<'_>) -> Option<CellFlush> {
+    cell_flush(line.cell.filter(|_| line.score.is_none() && line.repetition.is_none())?)
+}
+
+fn separate_flush(line: &Line<'_>) -> Option<FlushFigures> {
+    match flush(line)? {
+        CellFlush::Separate(figures) => Some(figures),
+        CellFlush::Included(_) => None,
+    }
+}
+
+fn call_word(flush: CellFlush) -> &'static str {
+    let call = match flush {
+        CellFlush::Separate(figures) => figures.call,
+        CellFlush::Included(call) => call,
+    };
+    call.name().unwrap_or("other")
 }
 
 fn cell_iops_of(line: &Line<'_>) -> Option<f64> {

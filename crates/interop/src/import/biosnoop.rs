@@ -16,6 +16,8 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
+/// The column of the time in the kernel's queue (`-Q`).
+const QUEUED: &str = "QUE(ms)";
 /// Percentiles of a cell, in addition to median, minimum and maximum.
 const PERCENTS: [f64; 3] = [90.0, 99.0, 99.9];
 
@@ -36,6 +38,8 @@ pub(crate) struct SnoopRow<'a> {
     pub(crate) sector: &'a str,
     pub(crate) bytes: &'a str,
     pub(crate) latency: &'a str,
+    /// Time in the kernel's queue, with `-Q`.
+    pub(crate) queue: Option<&'a str>,
 }
 
 impl<'a> SnoopRow<'a> {
@@ -48,8 +52,9 @@ impl<'a> SnoopRow<'a> {
         let [_pid, disk, letter, sector, bytes] = words[end - 5..end] else { return None };
         let is_whole =
             [sector, bytes].iter().all(|word| digits(word)) && matches!(letter, "R" | "W" | "D" | "F");
-        let are_times = [*time, latency].iter().all(|word| number(word).is_some());
-        let row = Self { time, program, disk, letter, sector, bytes, latency };
+        let queue = words.get(end).filter(|_| queued == 1).copied();
+        let are_times = [*time, latency].iter().chain(&queue).all(|word| number(word).is_some());
+        let row = Self { time, program, disk, letter, sector, bytes, latency, queue };
         (is_whole && are_times).then_some(row)
     }
 }
@@ -87,14 +92,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     }])
 }
 
-fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
-    let direction = match letter {
-        "R" => Some(Direction::Read),
-        "W" => Some(Direction::Write),
-        _ => None,
-    };
+/// Returns median, longest, shortest and percentiles of printed times by nearest rank, so that each is
+/// one of them.
+fn ranked<'p>(printed: impl Iterator<Item = &'p str>) -> Vec<(Statistic, &'p str)> {
     let mut sorted: Vec<(f64, &str)> =
-        rows.iter().filter_map(|row| Some((units::MILLISECONDS.value(row.latency)?, row.latency))).collect();
+        printed.filter_map(|words| Some((units::MILLISECONDS.value(words)?, words))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at_rank = |percent: f64| {
         let rank = (percent / 100.0 * sorted.len() as f64).ceil().max(1.0) as usize;
@@ -104,8 +106,26 @@ fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
     let shown = PERCENTS.iter().filter(|percent| sorted.len() as f64 * (100.0 - **percent) >= 100.0);
     let ranks = [(Statistic::Median, 50.0), (Statistic::Highest, 100.0), (Statistic::Lowest, 0.0)];
     let ranks = ranks.into_iter().chain(shown.map(|percent| (Statistic::Percentile(*percent), *percent)));
-    let figures =
-        ranks.filter_map(|(statistic, percent)| units::MILLISECONDS.figure(statistic, at_rank(percent)));
+    ranks.filter_map(|(statistic, percent)| Some((statistic, at_rank(percent)?))).collect()
+}
+
+fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
+    let direction = match letter {
+        "R" => Some(Direction::Read),
+        "W" => Some(Direction::Write),
+        _ => None,
+    };
+    let latencies = ranked(rows.iter().map(|row| row.latency));
+    let latencies = latencies
+        .into_iter()
+        .filter_map(|(statistic, printed)| units::MILLISECONDS.figure(statistic, printed));
+    let queued = ranked(rows.iter().filter_map(|row| row.queue));
+    let queued = figures_of(
+        units::MILLISECONDS,
+        QUEUED.to_owned().into(),
+        queued.into_iter().map(|(statistic, printed)| (statistic, Some(printed))),
+    );
+    let figures = latencies.chain(queued);
     let start = rows.first().and_then(|row| number(row.time)).unwrap_or(0.0);
     let points = rows.iter().filter_map(|row| {
         let at = ((number(row.time)? - start) * 1e9).max(0.0);
@@ -151,6 +171,7 @@ mod tests {
             SnoopRow::read("0.000771    my prog  22177  nvme1n1 W 41963894   3072      0.11    0.47", 9)
                 .unwrap();
         assert_eq!((row.disk, row.sector, row.bytes, row.latency), ("nvme1n1", "41963894", "3072", "0.47"));
+        assert_eq!(row.queue, Some("0.11"));
         let junk = "0.000000    ^A              0       ^A         R 38654705664 1718091776138654.71";
         assert_eq!(SnoopRow::read(junk, 8), None);
         assert_eq!(SnoopRow::read("", 8), None);

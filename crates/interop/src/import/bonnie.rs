@@ -1,4 +1,4 @@
-//! CSV of bonnie++, formats 1.96 to 2.00.
+//! CSV of bonnie++, formats 1.96 to 2.00. Older lines: see `bonnie_text`.
 //!
 //! The model: a line is a run on one file system, with fields at fixed positions. Format 1.98, which
 //! bonnie++ 2.00 writes, has two fields more than 1.96 and 1.97: the number of seeks and of seekers.
@@ -7,18 +7,19 @@
 //! is absent. The seek test reads, and writes one block in ten back. Source: bon_csv2html(1) and
 //! bon_time.cpp of bonnie++.
 
+use super::bonnie_text::{is_old_line, old_run};
 use super::kit::*;
 
 const FILES_PER_S: ToolUnit = units::unit("files/s", Quantity::Iops, 1.0);
 const SEEKS_PER_S: ToolUnit = units::unit("seeks/s", Quantity::Iops, 1.0);
-const DATA: ToolUnit = units::unit("K/s", Quantity::Rate, 1024.0);
+pub(super) const DATA: ToolUnit = units::unit("K/s", Quantity::Rate, 1024.0);
 
 /// A test of bonnie++: name, unit, direction, whether offsets ascend, and the position of its rate
 /// after the first rate.
-type Test = (&'static str, ToolUnit, Option<Direction>, Option<bool>, usize);
+pub(super) type Test = (&'static str, ToolUnit, Option<Direction>, Option<bool>, usize);
 
 /// Tests in the order of their latencies. The first six use one large file.
-const TESTS: [Test; 12] = [
+pub(super) const TESTS: [Test; 12] = [
     ("putc", DATA, Some(Direction::Write), Some(true), 0),
     ("put_block", DATA, Some(Direction::Write), Some(true), 2),
     ("rewrite", DATA, Some(Direction::Mix), Some(true), 4),
@@ -36,11 +37,15 @@ const TESTS: [Test; 12] = [
 const LATENCIES: usize = 29;
 
 pub(super) const IMPORTER: Importer =
-    Importer::of(("bonnie++ CSV", "bonnie++", &["bonnie"]), Recognizer::Lines(line_mark), read);
+    Importer::of(("bonnie++ CSV", "bonnie++", &["bonnie", "bonnie++"]), Recognizer::Lines(line_mark), read);
 
 fn line_mark(line: &str) -> LineMark {
     let has_fields = line.matches(',').take(20).count() == 20;
-    if has_fields && is_mine(&fields(line)) { LineMark::Belongs } else { LineMark::None }
+    if has_fields && (is_mine(&fields(line)) || is_old_line(&fields(line))) {
+        LineMark::Belongs
+    } else {
+        LineMark::None
+    }
 }
 
 fn fields(line: &str) -> Vec<&str> {
@@ -63,6 +68,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let mut runs = Vec::new();
     for (number, line) in input.lines() {
         let fields = fields(line);
+        if is_old_line(&fields) {
+            runs.push(old_run(input, &fields));
+            continue;
+        }
         if !is_mine(&fields) {
             continue;
         }
@@ -107,13 +116,20 @@ fn run(input: &Input<'_>, fields: &[&str], first: usize) -> ImportedRun {
     ImportedRun { origin, cells: cells.collect(), ..ImportedRun::default() }
 }
 
-fn cell(
-    (name, unit, direction, sequential, _): &Test,
-    [rate, cpu, latency]: [Option<&str>; 3],
+fn cell(test: &Test, [rate, cpu, latency]: [Option<&str>; 3], copies: Option<u32>) -> Cell {
+    let rate = test.1.figure(Statistic::Mean, rate);
+    let latency = latency.and_then(|words| units::time_with_unit(Statistic::Highest, words));
+    test_cell(test, rate, cpu, latency, copies)
+}
+
+/// Returns the cell of a test.
+pub(super) fn test_cell(
+    (name, _, direction, sequential, _): &Test,
+    rate: Option<PrintedFigure>,
+    cpu: Option<&str>,
+    latency: Option<PrintedFigure>,
     copies: Option<u32>,
 ) -> Cell {
-    let rate = unit.figure(Statistic::Mean, rate);
-    let latency = latency.and_then(|words| units::time_with_unit(Statistic::Highest, words));
     let cpu = units::PERCENT.figure_of(FigureOf::from("CPU".to_owned()), Statistic::Mean, cpu);
     let imported = ImportedCell {
         procedure: Some((*name).to_owned()),

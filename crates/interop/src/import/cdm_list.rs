@@ -6,7 +6,7 @@
 //! are reads and writes, in the order of the program's window; a note says so. The unit is in the line
 //! or anywhere above it, because the window can also show other units. A list without a unit is
 //! refused. A comma before three digits may separate thousands or decimals, so such a number is
-//! refused.
+//! refused, unless a decimal point follows it.
 
 use super::kit::*;
 
@@ -39,6 +39,8 @@ struct TypedLine<'a> {
     setting: ImportedCell,
     /// Numbers, each with its direction and its unit if the line has them.
     numbers: Vec<(&'a str, Option<Direction>, Option<ListUnit>)>,
+    /// Unit before the numbers, which applies to all of them: `SEQ1M Q8T1 IOPS 3352 3108`.
+    unit: Option<ListUnit>,
 }
 
 fn direction(word: &str) -> Option<Direction> {
@@ -94,7 +96,7 @@ impl<'a> TypedLine<'a> {
             line.split(is_between).filter(|word| !word.trim_matches('.').is_empty()).collect();
         let (at, (order, mut block_bytes)) =
             words.iter().enumerate().take(2).find_map(|(at, word)| Some((at, test(word)?)))?;
-        let mut line = Self { setting: ImportedCell::default(), numbers: Vec::new() };
+        let mut line = Self { setting: ImportedCell::default(), numbers: Vec::new(), unit: None };
         let (mut of, mut is_queued) = (None, false);
         for word in &words[at + 1..] {
             let (digits, rest) = number_at(word);
@@ -105,10 +107,11 @@ impl<'a> TypedLine<'a> {
             } else if let Some(direction) = direction(word) {
                 of = Some(direction);
             } else if let (true, Some(unit)) = (digits.is_empty(), unit(word)) {
-                if let Some((_, _, own)) = line.numbers.last_mut() {
-                    *own = own.or(Some(unit));
+                match line.numbers.last_mut() {
+                    Some((_, _, own)) => *own = own.or(Some(unit)),
+                    None => line.unit = Some(unit),
                 }
-            } else if is_queued && number(digits).is_some() {
+            } else if is_queued && digits.starts_with(|c: char| c.is_ascii_digit()) {
                 line.numbers.push((digits, of.take(), unit(rest)));
             }
         }
@@ -117,6 +120,20 @@ impl<'a> TypedLine<'a> {
         line.setting.block_bytes = block_bytes;
         (is_queued && !line.numbers.is_empty()).then_some(line)
     }
+}
+
+/// Parses a number of a list: `7034.55`, `7034,55`, `7,034.55`. A comma before the last three digits is
+/// ambiguous.
+fn value(words: &str) -> Option<f64> {
+    let Some((whole, decimals)) = words.split_once('.').filter(|(whole, _)| whole.contains(',')) else {
+        let is_ambiguous =
+            words.split_once(',').is_some_and(|(_, rest)| rest.len() == 3 || rest.contains(','));
+        return decimal(words).filter(|_| !is_ambiguous);
+    };
+    let mut groups = whole.split(',');
+    let is_grouped = groups.next().is_some_and(|first| digits(first) && first.len() <= 3)
+        && groups.all(|group| digits(group) && group.len() == 3);
+    number(&format!("{}.{decimals}", whole.replace(',', ""))).filter(|_| is_grouped)
 }
 
 /// Returns the number at the start of a word, and the rest.
@@ -167,7 +184,7 @@ impl Titles {
                 ),
             )
         };
-        let unit_of_line = row.numbers.iter().find_map(|(.., unit)| *unit).or(self.unit);
+        let unit_of_line = row.unit.or(row.numbers.iter().find_map(|(.., unit)| *unit)).or(self.unit);
         let titled = Some(&self.directions).filter(|directions| directions.len() == row.numbers.len());
         let (mut cells, mut is_guessed) = (Vec::new(), false);
         for (place, (printed, own, unit)) in row.numbers.iter().enumerate() {
@@ -185,8 +202,9 @@ impl Titles {
             let guess = [Direction::Read, Direction::Write].get(place).filter(|_| row.numbers.len() == 2);
             is_guessed |= of_number.is_none();
             let direction = of_number.or(guess.copied()).ok_or_else(unreadable)?;
+            let value = value(printed).ok_or_else(|| ambiguous(input, at))? * factor;
             let figure =
-                units::figure(quantity, Statistic::Unknown, printed, name, factor).ok_or_else(unreadable)?;
+                figure_of_value(quantity, Statistic::Unknown, value, printed, name).ok_or_else(unreadable)?;
             let procedure = Some(line.trim().trim_matches('|').to_owned());
             let imported = ImportedCell { procedure, figures: vec![figure], ..row.setting.clone() };
             let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = imported;
@@ -195,6 +213,16 @@ impl Titles {
         }
         Ok((cells, is_guessed))
     }
+}
+
+/// Creates the error for a number whose comma can separate thousands or decimals.
+fn ambiguous(input: &Input<'_>, at: usize) -> Error {
+    let what = text!(
+        "a number of this line can be read in two ways, or not at all; the format is `{EXAMPLE}`, without \
+         separators of thousands",
+        "この行の数値は 2 通りに読めるか、読めません。`{EXAMPLE}` のように、桁区切りなしで書いてください"
+    );
+    broken_line(input, at, what)
 }
 
 fn read(input: &Input<'_>) -> ImportedRuns {
@@ -260,6 +288,22 @@ mod tests {
     }
 
     #[test]
+    fn separators_of_thousands_and_rows_of_operations_are_read() {
+        let text = "Read\nSEQ1M Q8T1: 7,034.55 MB/s\nRND4K Q1T1: 83.92 MB/s\n\nWrite\nSEQ1M Q8T1: 5112,03 MB/s\n\
+                    | Storage SEQ1M Q8T1 IOPS | 4488.06 |\n";
+        let run = import("a.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{error}")).remove(0);
+        let figure = |at: usize| &of(&run.cells[at]).figures[0];
+        assert_eq!((figure(0).value, figure(0).printed.as_str()), (7034.55e6, "7,034.55"));
+        assert_eq!((figure(2).value, run.cells[2].direction), (5112.03e6, Some(Direction::Write)));
+        assert_eq!((figure(3).quantity, figure(3).value), (Quantity::Iops, 4488.06));
+        for (words, expected) in
+            [("1,234,567.8", Some(1_234_567.8)), ("1,23,456.7", None), ("1,234", None), ("12,5", Some(12.5))]
+        {
+            assert_eq!(value(words), expected, "{words}");
+        }
+    }
+
+    #[test]
     fn a_list_without_its_unit_shows_the_form() {
         let text = "CrystalDiskMark\nSEQ1M Q8T1 1141.20 2032.80\nRND4K Q1T1 47.43 78.44\n";
         let error = import("a.txt", text.as_bytes()).unwrap_err();
@@ -269,6 +313,8 @@ mod tests {
         assert!(import("a.txt", one.as_bytes()).is_err());
         let thousands = "SEQ1M Q8T1 7,108 MB/s 6,605 MB/s\nRND4K Q1T1 47.43 MB/s 78.44 MB/s\n";
         assert!(import("a.txt", thousands.as_bytes()).is_err());
+        let error = import("a.txt", thousands.as_bytes()).unwrap_err();
+        assert!(error.what().en.contains("two ways"), "{error}");
         let unread = import("a.txt", b"SEQ1M Q8T1 is fast, see the picture\n").unwrap_err();
         assert!(unread.what().en.contains("SEQ1M Q8T1  7000.12 MB/s"), "{unread}");
     }

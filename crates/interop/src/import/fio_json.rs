@@ -352,15 +352,28 @@ fn check_numbers(ddir: &Json) -> Result<(), String> {
             let Some(summary) = ddir.get(&key) else { continue };
             let within = |cause| format!("{key}.{cause}");
             check(summary, "N", units::COUNT).map_err(within)?;
-            for name in ["mean", "min", "max", "stddev"] {
-                check(summary, name, unit).map_err(within)?;
-            }
-            let percentiles = summary.get("percentile").map_or(&[][..], Json::members).iter();
-            for (percent, value) in percentiles.filter(|(percent, _)| percentile(percent).is_some()) {
-                check_number(value, unit)
-                    .map_err(|cause| format!("{key}.percentile[\"{percent}\"] {cause}"))?;
-            }
+            check_latency(summary, unit).map_err(within)?;
         }
+    }
+    Ok(())
+}
+
+/// Checks that the statistics of a latency are numbers. Impossible ones are not an error: the latency
+/// is removed together with its percentiles, and the other figures of the job are kept.
+fn check_latency(summary: &Json, unit: ToolUnit) -> Result<(), String> {
+    let is_number = |value: &Json| match value {
+        Json::Number(printed) | Json::Text(printed) => units::impossible(printed).is_some(),
+        _ => false,
+    };
+    let check = |value: &Json| if is_number(value) { Ok(()) } else { check_number(value, unit) };
+    for name in ["mean", "min", "max", "stddev"] {
+        if let Some(value) = summary.get(name) {
+            check(value).map_err(|cause| format!("{name} {cause}"))?;
+        }
+    }
+    let percentiles = summary.get("percentile").map_or(&[][..], Json::members).iter();
+    for (percent, value) in percentiles.filter(|(percent, _)| percentile(percent).is_some()) {
+        check(value).map_err(|cause| format!("percentile[\"{percent}\"] {cause}"))?;
     }
     Ok(())
 }

@@ -4,8 +4,10 @@
 //!
 //! The model: one line describes the work of a job, another one begins its result. Below that are the
 //! lines of its directions, each followed by its latencies. Before version 3, KB and MB are powers of
-//! 1024. Source: fio's manual, "Interpreting the output", of 2.2 and 3.33.
+//! 1024. The summary of all jobs is read only without them (`fio_groups`). Source: fio's manual,
+//! "Interpreting the output", of 2.2 and 3.33.
 
+use super::fio_groups::{self, Commands, Groups};
 use super::fio_job::{JobEntries, JobResult, JobRun};
 use super::fio_json::{LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
@@ -19,10 +21,13 @@ const RESULT: &str = "{}: (groupid={}, jobs={}): err={}: pid={}";
 const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
 const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
 /// fio's words at the start of these lines.
-const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
+pub(super) const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
 /// Without job descriptions, which also precede JSON.
-const OF_NORMAL: LineShapes = LineShapes { begins: &[], belongs: &[RESULT, SINCE_3, BEFORE_3] };
+const OF_NORMAL: LineShapes = LineShapes {
+    begins: &[],
+    belongs: &[RESULT, SINCE_3, BEFORE_3, fio_groups::SINCE_3, fio_groups::BEFORE_3],
+};
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
 const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
 
@@ -46,9 +51,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let mut jobs: Vec<JobResult> = Vec::new();
     let mut origin = input.origin("fio", FORMAT);
     let (mut ranks, mut rate) = (None, None);
+    let (mut groups, mut commands) = (Groups::default(), Commands::default());
     for (_, line) in input.lines() {
         rate = rate.or_else(|| offered(line));
+        commands.read(line);
         origin.version = origin.version.or_else(|| version(line));
+        if groups.read(line) {
+            continue;
+        }
         if let Some([name, _, rw, bs, engine, depth]) = holes(DESCRIPTION, line) {
             let sizes = block_sizes(bs);
             let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
@@ -76,24 +86,40 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             add_latencies(&mut job.directions, ranks.as_ref(), line);
         }
     }
-    if jobs.iter().all(|job| job.directions.is_empty()) {
+    let signal = input.holes(SIGNAL).map(|[number]| number);
+    let mut runs = if jobs.iter().all(|job| job.directions.is_empty()) { groups.runs() } else { vec![jobs] };
+    if runs.is_empty() {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
-    // With several jobs, it is unknown which of them had the rate.
-    if let ([job], Some((name, value))) = (jobs.as_mut_slice(), rate) {
-        job.options.add(name, value);
+    for jobs in &mut runs {
+        add_options(jobs, rate, &commands);
     }
+    Ok(runs.into_iter().map(|jobs| run(jobs, signal, origin.clone())).collect())
+}
+
+/// Adds the options of the command line to its only job. With several jobs, it is unknown to which of
+/// them they belong.
+fn add_options(jobs: &mut [JobResult], rate: Option<(&'static str, &str)>, commands: &Commands<'_>) {
+    let [job] = jobs else { return };
+    for (name, value) in rate.into_iter().chain(commands.options()) {
+        if job.options.get(&[name]).is_none() {
+            job.options.add(name, value);
+        }
+    }
+}
+
+fn run(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Origin) -> ImportedRun {
     jobs.iter_mut().for_each(finish);
     let mut entries = JobEntries::default();
     jobs.iter().for_each(|job| entries.add(&job.entry));
     let mut job_run = JobRun::new(entries, 0);
     let _has_room = jobs.into_iter().all(|job| job_run.add(job));
-    let mut run = job_run.finish(input.holes(SIGNAL).map(|[number]| number), origin);
+    let mut run = job_run.finish(signal, origin);
     run.notices.push(notice(text!(
         "fio's text output rounds its figures; {IN_FULL} writes exact figures",
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
     )));
-    Ok(vec![run])
+    run
 }
 
 /// Returns the version in a line such as `fio-3.20-90-g5bd52`. A job can be named `fio-4k`, but other
@@ -107,7 +133,8 @@ fn version(line: &str) -> Option<String> {
 }
 
 /// Returns the offered rate, from a command line (`fio … --rate_iops=300`) or from the progress line,
-/// which has `0-300 IOPS` after the number of jobs.
+/// which has `0-300 IOPS` after the number of jobs. The rate applies even if other options of the
+/// command are unknown.
 fn offered(line: &str) -> Option<(&'static str, &str)> {
     if let Some([_, _, rate, _]) = holes("Jobs: {} (f={}), 0-{} IOPS:{}", line) {
         return Some(("rate_iops", rate)).filter(|_| digits(rate));
@@ -159,7 +186,7 @@ fn direction(line: &str) -> Option<(&'static str, Vec<PrintedFigure>)> {
 }
 
 /// Parses `48.1MiB/s`, `1024.0MB`, `12.3k`: the value, its digits, and the rest.
-fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
+pub(super) fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
     let end = words.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(words.len());
     let (number, unit) = words.split_at(end);
     let prefix = unit.split(['i', 'B']).next().unwrap_or("");

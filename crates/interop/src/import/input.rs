@@ -37,6 +37,10 @@ impl<'a> Input<'a> {
             true => Cow::Owned(with_plain_ends(&without_escapes(&text))),
             false => text,
         });
+        let text = text.map(|text| match super::layout::quoted_printable(&text) {
+            Some(plain) => Cow::Owned(plain),
+            None => text,
+        });
         let text = text.map(|text| match is_barred(&text) {
             true => Cow::Owned(without_bars(&text)),
             false => text,

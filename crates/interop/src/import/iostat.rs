@@ -12,6 +12,7 @@ use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
 use super::{room, sar};
+use crate::trace::blkparse::is_excerpt_mark;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -169,7 +170,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut within = false;
     // With `-h` of version 11, or a name too long for its column, the numbers are on the next line.
     let mut alone: Option<&str> = None;
-    let mut ends_in_header = false;
+    let (mut ends_in_header, mut excerpts) = (false, 0);
     for (number, line) in input.lines() {
         ends_in_header = false;
         if let Some(header) = Header::read(line) {
@@ -184,6 +185,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             (within, ends_in_header) = (true, true);
         } else if line.trim().is_empty() {
             within = false;
+        } else if is_excerpt_mark(line) {
+            excerpts += usize::from(within);
         } else if let (true, Some(log)) = (within, logs.last_mut()) {
             if !line.trim().contains(char::is_whitespace) && !log.header.device_last {
                 alone = Some(line.trim().trim_end_matches(':'));
@@ -222,7 +225,14 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         run.notices.extend(left_out);
         run
     });
-    Ok(runs.collect())
+    let mut runs: Vec<ImportedRun> = runs.collect();
+    if let (Some(run), true) = (runs.first_mut(), excerpts > 0) {
+        run.notices.push(notice(text!(
+            "a line such as `...` marks skipped rows: devices or reports are missing in this file",
+            "`...` のような行は省略の印です。このファイルには欠けているデバイスや区間があります"
+        )));
+    }
+    Ok(runs)
 }
 
 /// Returns a notice on rates in columns with unknown names.

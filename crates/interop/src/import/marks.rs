@@ -12,7 +12,11 @@ use super::result_line::{FigureRules, LineClass, Results, parse, read_all, secti
 use super::{amorphous, cdm, kdiskmark};
 
 pub(super) const IMPORTER: Importer = Importer::of(
-    ("CrystalDiskMark text", "CrystalDiskMark", &["DiskMark"]),
+    (
+        "CrystalDiskMark text",
+        "CrystalDiskMark",
+        &["CrystalDiskMark", "CrystalMark", "KDiskMark", "AmorphousDiskMark"],
+    ),
     Recognizer::Lines(line_mark),
     read,
 );
@@ -124,6 +128,34 @@ fn titles<'l>(lines: &[(usize, &'l str)], count: usize) -> Vec<&'l str> {
 }
 
 fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
+    let mut run = whole(input, lines, column)?;
+    run.notices.extend(unread(lines));
+    Ok(run)
+}
+
+/// Number of unread lines that a note shows.
+const UNREAD_NAMED: usize = 6;
+
+/// Returns a note on lines with a rate that are not result lines of the tool.
+fn unread(lines: &[(usize, &str)]) -> Option<Notice> {
+    let has_rate =
+        |line: &str| holes("{}:{} MB/s{}", line).is_some_and(|[_, rate, _]| number(rate).is_some());
+    let is_unread = |line: &str| matches!(parse(line), LineClass::Other) && has_rate(line);
+    let unread: Vec<String> = lines
+        .iter()
+        .filter(|(_, line)| is_unread(line))
+        .map(|(number, line)| format!("{number} (`{}`)", repeated(line.trim())))
+        .collect();
+    let (named, count) = (unread[..unread.len().min(UNREAD_NAMED)].join(", "), unread.len());
+    (count > 0).then(|| {
+        notice(text!(
+            "{count} lines with a rate have an unknown test and were not read: line {named}",
+            "試験の名前が分からない速度の行を {count} 行読んでいません: {named}"
+        ))
+    })
+}
+
+fn whole(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
     let tool = TOOLS.iter().find(|tool| lines.iter().any(|(_, line)| fits(tool.heading, line)));
     let Some(tool) = tool else { return cdm::run(input, lines, column) };
     let mut details = RunDetails::of(input, (tool.name, tool.format), tool.details, lines.iter().copied());

@@ -150,8 +150,26 @@ use ToolMark::{Bytes, Line, Text as Words};
 
 static SIGNATURES: &[Signature] = &[
     ("blktrace", &[Bytes(&[0x07, 0x74, 0x61, 0x65]), Bytes(&[0x65, 0x61, 0x74, 0x07])], BinaryTrace),
-    ("smartctl JSON", &[Words(&["\"smartctl\"", "\"json_format_version\""])], State),
-    ("smartctl", &[Words(&["smartctl ", "=== START OF "]), Line(&["smartctl ", "[x86_64-"])], State),
+    (
+        "smartctl JSON",
+        &[
+            Words(&["\"smartctl\"", "\"json_format_version\""]),
+            Words(&["\"ata_smart_attributes\""]),
+            Words(&["\"scsi_grown_defect_list\""]),
+            Words(&["\"user_capacity\"", "\"rotation_rate\""]),
+            Words(&["\"user_capacity\"", "\"smart_support\""]),
+        ],
+        State,
+    ),
+    (
+        "smartctl",
+        &[
+            Line(&["smartctl ", "(local build)"]),
+            Line(&["=== START OF ", "SECTION ==="]),
+            Line(&["smartctl ", "[x86_64-"]),
+        ],
+        State,
+    ),
     (
         "nvme-cli JSON",
         &[
@@ -229,8 +247,8 @@ static SIGNATURES: &[Signature] = &[
             Line(&["%smem-10"]),
             Line(&["MBfsfree", "MBfsused"]),
             Line(&["dentunusd", "file-nr"]),
-            Line(&["CPU", "MHz"]),
-            Line(&["LINUX RESTART"]),
+            Line(&["  CPU  ", "  MHz"]),
+            Words(&["LINUX RESTART"]),
         ],
         OtherResources,
     ),
@@ -241,6 +259,11 @@ static SIGNATURES: &[Signature] = &[
     ),
     ("tapestat", &[Line(&["Tape", "r/s", "w/s"]), Words(&["\"tape\"", "\"sysstat\""])], OtherResources),
     ("dstat", &[Line(&["-dsk/"])], OtherResources),
+    ("atop", &[Line(&["ATOP - "]), Line(&["PRC |", "| sys"])], OtherResources),
+    ("top", &[Line(&["top - ", "load average:"])], Processes),
+    ("free", &[Line(&["total", "used", "free", "buff/cache"])], OtherResources),
+    ("lscpu", &[Line(&["CPU op-mode(s):"])], OtherResources),
+    ("dmesg", &[Line(&["[    0.000000] Linux version"])], State),
     ("nmon", &[Line(&["AAA,progname,nmon"])], OtherResources),
     (
         "zpool status",
@@ -261,7 +284,12 @@ static SIGNATURES: &[Signature] = &[
     ("arc_summary", &[Line(&["ZFS Subsystem Report"]), Line(&["ARC size (current):"])], Caches),
     (
         "mdadm -E (examine)",
-        &[Words(&["Magic :", "Checksum :"]), Words(&["Array UUID :", "Device Role :"])],
+        &[
+            Words(&["Magic :", "Container GUID :"]),
+            Words(&["Magic :", "Controller GUID :"]),
+            Words(&["Magic :", "Checksum :"]),
+            Words(&["Array UUID :", "Device Role :"]),
+        ],
         State,
     ),
     (
@@ -278,7 +306,11 @@ static SIGNATURES: &[Signature] = &[
     ),
     ("lsscsi", &[Line(&["[", ":0:0:", "disk", "/dev/sd"])], State),
     ("df", &[Line(&["Filesystem", "Mounted on"])], State),
-    ("blkid", &[Line(&["UUID=\"", "TYPE=\""]), Line(&["ID_FS_UUID="])], State),
+    (
+        "blkid",
+        &[Line(&["UUID=\"", "TYPE=\""]), Line(&["ID_FS_UUID="]), Words(&["DEVNAME=", "PART_ENTRY_SCHEME="])],
+        State,
+    ),
     ("findmnt", &[Line(&["TARGET", "SOURCE", "FSTYPE"])], State),
     ("fdisk -l", &[Line(&["Disk /dev/", "bytes", "sectors"])], State),
     ("hdparm -I", &[Line(&["ATA device, with non-removable media"])], State),
@@ -313,6 +345,19 @@ static SIGNATURES: &[Signature] = &[
         SlowOperations,
     ),
     ("cachestat", &[Line(&["HITS", "MISSES", "DIRTIES"]), Line(&["HITS", "MISSES", "BUFFERS_MB"])], Caches),
+    (
+        "a tracing tool of bcc without figures of devices",
+        &[
+            Line(&["Tracing... Hit Ctrl-C to end."]),
+            Line(&["Tracing open", "Hit Ctrl-C"]),
+            Line(&["TIME", "COMM", "PID", "AGE(s)", "FILE"]),
+            Line(&["PID", "COMM", "FD ERR PATH"]),
+            Line(&["TIME(s)", "PID", "COMM", "T FILE"]),
+            Line(&["TIME", "PID", "COMM", "mdflush"]),
+            Line(&["TIME     PID    COMM             DEVICE"]),
+        ],
+        Processes,
+    ),
     ("cachetop", &[Line(&["HITS", "MISSES", "READ_HIT%"])], Caches),
     ("biopattern", &[Line(&["DISK", "%RND", "%SEQ"])], OtherResources),
     ("filetop", &[Line(&["TID", "COMM", "READS", "WRITES"])], Processes),
@@ -323,11 +368,31 @@ static SIGNATURES: &[Signature] = &[
         &[Words(&["\"Average\"", "\"P9995\""]), Words(&["p99.95:", "p99.99:", "Avg:"])],
         Distribution,
     ),
+    ("YABS", &[Words(&["Yet-Another-Bench-Script"])], OtherBenchmark),
     (
-        "YABS",
-        &[Words(&["Yet-Another-Bench-Script"]), Line(&["fio Disk Speed Tests (Mixed R/W"])],
+        "sysbench (not fileio)",
+        &[
+            Line(&["Prime numbers limit:"]),
+            Line(&["Maximum prime number checked"]),
+            Line(&["Running memory speed test"]),
+            Line(&["Operations performed:", "ops/sec)"]),
+            Words(&["SQL statistics:", "transactions:"]),
+            Words(&["OLTP test statistics:"]),
+            Line(&["Doing CPU performance benchmark"]),
+        ],
         OtherBenchmark,
     ),
+    (
+        "a table of dd runs (ECS, bench.sh)",
+        &[Line(&["100MB-4K Block"]), Line(&["I/O Speed(1st run)"])],
+        OtherBenchmark,
+    ),
+    ("iperf3", &[Line(&["iperf3 Network Speed Tests"])], OtherBenchmark),
+    ("Geekbench", &[Line(&["Geekbench ", "Benchmark Test"])], OtherBenchmark),
+    ("Blackmagic Disk Speed Test", &[Line(&["Blackmagic Disk Speed Test"])], OtherBenchmark),
+    ("PassMark", &[Line(&["PassMark PerformanceTest"])], OtherBenchmark),
+    ("UnixBench", &[Line(&["BYTE UNIX Benchmarks"])], OtherBenchmark),
+    ("gobonniego", &[Line(&["Sequential Write M", "B/s:"])], OtherBenchmark),
     ("pgbench", &[Words(&["transaction type:", "tps = "])], OtherBenchmark),
     ("rados bench", &[Words(&["Total writes made:", "Bandwidth (MB/sec):"])], OtherBenchmark),
     ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
@@ -339,6 +404,11 @@ static SIGNATURES: &[Signature] = &[
     ("dbench", &[Line(&["Operation", "Count", "AvgLat", "MaxLat"])], OtherBenchmark),
     ("filebench", &[Line(&["IO Summary:", "ops/s"])], OtherBenchmark),
     ("stress-ng", &[Line(&["stress-ng: info:"])], OtherBenchmark),
+    (
+        "a log of fio (`write_bw_log`, `write_lat_log`, `write_hist_log`)",
+        &[Words(&["_clat_hist"])],
+        Distribution,
+    ),
     (
         "perf trace",
         &[Line(&[" ms): ", "/", "(", ") = "]), Line(&[" ms): ", "/", "(", ")                  = "])],
@@ -383,6 +453,24 @@ pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
         None => content.what(),
     };
     Some(Identified { name, what, instead: content.instead() })
+}
+
+/// Marks of lines that occur in a text.
+pub(super) struct LineMarks(Vec<(&'static str, &'static [&'static str])>);
+
+impl LineMarks {
+    /// Returns the tool that a line identifies.
+    pub(super) fn tool(&self, line: &str) -> Option<&'static str> {
+        self.0.iter().find(|(_, words)| words.iter().all(|word| line.contains(word))).map(|(name, _)| *name)
+    }
+}
+
+/// Returns the marks whose words all occur in a text, so that its lines need not be searched for others.
+pub(super) fn line_marks(text: &str) -> LineMarks {
+    let lines = SIGNATURES.iter().flat_map(|(name, marks, _)| {
+        marks.iter().filter_map(move |mark| if let Line(words) = mark { Some((*name, *words)) } else { None })
+    });
+    LineMarks(lines.filter(|(_, words)| words.iter().all(|word| text.contains(word))).collect())
 }
 
 /// Returns the drive in a report of smartctl, and its link if that is slower than its maximum.
@@ -436,6 +524,9 @@ mod tests {
         ("{\"Min\":1,\"Max\":2,\"Average\":1,\"P9995\":2}", "troubleshoot (filesystemPerformance)"),
         ("     0.000 ( 0.012 ms): cat/1234 openat(dfd: CWD, filename: x) = 3", "perf trace"),
         ("#              Yet-Another-Bench-Script              #", "YABS"),
+        ("Prime numbers limit: 10000", "sysbench (not fileio)"),
+        ("ATOP - host  2022/01/01  10:00:00", "atop"),
+        ("          Magic : de11de11\nController GUID : 4C69", "mdadm -E (examine)"),
     ];
 
     #[test]

@@ -73,7 +73,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     };
     let ratio = input.value("Read/Write ratio for combined random IO test").and_then(number);
     setting.read_percent = ratio.filter(|_| test.contains("r/w")).map(|ratio| 100.0 * ratio / (1.0 + ratio));
-    let is_new = input.value("reads/s").is_some() || input.value("writes/s").is_some();
+    let of_new = ["reads/s", "writes/s", "read, MiB/s", "written, MiB/s"];
+    let is_new = of_new.iter().any(|name| input.value(name).is_some());
     let cells = match input.holes(TRANSFERRED) {
         _ if is_new => {
             let of = |(direction, what, names): &(_, &str, &[FigureName])| {

@@ -34,6 +34,8 @@ enum SuffixScale {
     Plain,
     /// `K`, `M`, … are powers of 1024.
     Powers,
+    /// `k`, `m`, … are powers of 1024. One of them must follow.
+    SmallPowers,
     /// `ns`, `us`, `ms`, `s`; without a suffix, the unit is ns.
     Times,
     /// `k`, `M`, `G`, `T` are powers of 1024 bytes, regardless of the unit's base. The decimal
@@ -49,6 +51,11 @@ pub(super) const fn unit(name: &'static str, quantity: Quantity, base: f64) -> T
 /// Returns a unit whose numbers can end in `K`, `M`, … for powers of 1024.
 pub(super) const fn unit_of_powers(name: &'static str, quantity: Quantity) -> ToolUnit {
     ToolUnit { name, quantity, base: 1.0, scale: SuffixScale::Powers }
+}
+
+/// Returns a unit whose numbers end in `k`, `m`, … for powers of 1024.
+pub(super) const fn unit_of_small_powers(name: &'static str, quantity: Quantity) -> ToolUnit {
+    ToolUnit { name, quantity, base: 1.0, scale: SuffixScale::SmallPowers }
 }
 
 /// Returns a unit whose numbers can be human-readable: `1.5M`, `12,5`, `3.0%`.
@@ -116,6 +123,10 @@ impl ToolUnit {
             SuffixScale::Powers => {
                 number(digits)? * power(1024.0, &["", "K", "M", "G", "T", "P", "E"], letters)? * self.base
             }
+            SuffixScale::SmallPowers => {
+                let exponent = power(1024.0, &["", "k", "m", "g", "t"], letters).filter(|power| *power > 1.0);
+                number(digits)? * exponent? * self.base
+            }
             SuffixScale::Times => {
                 let unit = if letters.is_empty() { "ns" } else { letters };
                 number(digits)? * power(1000.0, &["ns", "us", "ms", "s"], unit)? * self.base
@@ -138,7 +149,7 @@ impl ToolUnit {
 }
 
 /// Returns the value of an invalid number: a negative one, or one that is infinite in base units.
-fn impossible(printed: &str) -> Option<f64> {
+pub(super) fn impossible(printed: &str) -> Option<f64> {
     let digits = printed.strip_prefix('-').unwrap_or(printed);
     let value = digits.parse::<f64>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?;
     let is_negative = digits.len() < printed.len();

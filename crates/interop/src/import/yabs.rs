@@ -1,18 +1,30 @@
-//! JSON of Yet-Another-Bench-Script (`yabs.sh -w`, `-j`).
+//! JSON and text of Yet-Another-Bench-Script (`yabs.sh -w`, `-j`).
 //!
 //! The model: an entry of `fio` is one mix of half reads and half writes with a block size, and each
 //! direction is a cell. YABS runs fio's `randrw` with direct I/O, depth 64 and 2 jobs, which its JSON
-//! does not contain. `KBps` are fio's KiB/s, as operations times block size show. Results for network
-//! and CPU are ignored. Source: yabs.sh of masonr/yet-another-bench-script.
+//! does not contain. `KBps` are fio's KiB/s, as operations times block size show. The text has a table
+//! with two block sizes per row, and divides these KiB/s by 1000 for MB/s and by 1000000 for GB/s.
+//! Results for network and CPU are ignored. Source: yabs.sh of masonr/yet-another-bench-script.
 
 use super::json_tree::{Json, documents};
 use super::kit::*;
 use super::units::{binary, corrected};
 use kurabe_core::environment::{Environment, Machine};
+use kurabe_core::imported::Correction;
 
 const KEYS: &[&str] = &["\"speed_rw\"", "\"iops_rw\""];
 pub(super) const IMPORTER: Importer =
     Importer::of(("YABS JSON", "YABS", &["\"speed_rw\""]), Recognizer::Object(KEYS), read);
+
+const TITLE: &str = "fio Disk Speed Tests (Mixed R/W 50/50){}";
+const SIZES: &str = "Block Size | {}(IOPS) | {}(IOPS)";
+/// Rows of the text's table.
+const ROWS: [(Direction, &str); 2] = [(Direction::Read, "Read{}|{}|{}"), (Direction::Write, "Write{}|{}|{}")];
+pub(super) const TEXT: Importer = Importer::of(
+    ("YABS text", "YABS", &["Yet-Another-Bench-Script"]),
+    Recognizer::Shapes(LineShapes { begins: &[TITLE], belongs: &[SIZES, ROWS[0].1, ROWS[1].1] }),
+    read_text,
+);
 
 /// Directions with their keys.
 const DIRECTIONS: [(Direction, &str, &str); 2] =
@@ -54,21 +66,94 @@ fn cells(entry: &Json) -> Vec<Cell> {
         let reason = text!("fio's KiB/s are printed as KBps", "fio の KiB/s が KBps と表示されます");
         let rate = units::figure(Quantity::Rate, Statistic::Mean, entry.text_of(rate)?, "KBps", 1024.0)?;
         let iops = units::IOPS.figure(Statistic::Mean, entry.text_of(iops));
-        let imported = ImportedCell {
-            procedure: Some(PROCEDURE.to_owned()),
-            block_bytes,
-            iodepth: Some(64),
-            threads: Some(2),
-            sequential: Some(false),
-            read_percent: Some(50.0),
-            figures: std::iter::once(corrected(rate, binary("KiB/s", reason))).chain(iops).collect(),
-            ..ImportedCell::default()
-        };
-        let label = parts::shape(Some(false), "", block_bytes, Some(64), Some(2));
-        Some(cell(format!("{label} 50 % read"), Some(direction), imported))
+        Some(mix(block_bytes, direction, corrected(rate, binary("KiB/s", reason)), iops))
     };
     let is_known = |entry: &Json| entry.text_of("speed_units").is_none_or(|unit| unit == "KBps");
     DIRECTIONS.into_iter().filter(|_| is_known(entry)).filter_map(cell_of).collect()
+}
+
+/// Returns the cell of a direction of a mix.
+fn mix(
+    block_bytes: Option<u64>,
+    direction: Direction,
+    rate: PrintedFigure,
+    iops: Option<PrintedFigure>,
+) -> Cell {
+    let imported = ImportedCell {
+        procedure: Some(PROCEDURE.to_owned()),
+        block_bytes,
+        iodepth: Some(64),
+        threads: Some(2),
+        sequential: Some(false),
+        read_percent: Some(50.0),
+        figures: std::iter::once(rate).chain(iops).collect(),
+        ..ImportedCell::default()
+    };
+    let label = parts::shape(Some(false), "", block_bytes, Some(64), Some(2));
+    cell(format!("{label} 50 % read"), Some(direction), imported)
+}
+
+fn read_text(input: &Input<'_>) -> ImportedRuns {
+    let mut origin = Origin { procedure: Some(PROCEDURE.to_owned()), ..input.origin("YABS", "yabs-text") };
+    fact(&mut origin, "direct", "1");
+    let (mut sizes, mut cells) = ([None, None], Vec::new());
+    for (number, line) in input.lines() {
+        if let Some(words) = holes(SIZES, line) {
+            sizes = words.map(|size: &str| crate::fio_values::size_bytes(size, 1024));
+        } else if let Some([words]) = holes(TITLE, line) {
+            origin.target = holes("(Partition {}):", words).map(|[partition]| partition.to_owned());
+        } else if let Some((direction, columns)) = row(line) {
+            for (block_bytes, words) in sizes.into_iter().zip(columns) {
+                let Some((rate, iops)) = text_figures(words) else {
+                    return Err(parts::unreadable(input, number).into());
+                };
+                cells.extend(block_bytes.map(|size| mix(Some(size), direction, rate, iops)));
+            }
+        } else if cells.is_empty() {
+            origin.version = origin.version.or_else(|| version(line));
+            origin.measured_at = origin.measured_at.or_else(|| dates::from_ctime(line.trim()));
+        }
+    }
+    if cells.is_empty() {
+        return without_line("Read       | 388.78 MB/s  (97.1k) | 1.23 GB/s    (19.2k)");
+    }
+    let notices = vec![notice(text!(
+        "YABS prints 1000 KiB/s as MB/s; its rates are multiplied by 1.024",
+        "YABS は 1000 KiB/s を 1 MB/s と表示します。速度は 1.024 倍に補正しました"
+    ))];
+    Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
+}
+
+/// Returns the direction and the columns of a row of the table.
+fn row(line: &str) -> Option<(Direction, [&str; 2])> {
+    ROWS.into_iter().find_map(|(direction, shape)| {
+        let [rest, first, second] = holes(shape, line)?;
+        rest.is_empty().then_some((direction, [first, second]))
+    })
+}
+
+/// Parses `388.78 MB/s  (97.1k)`. fio rounds the operations to thousands.
+fn text_figures(words: &str) -> Option<(PrintedFigure, Option<PrintedFigure>)> {
+    let (rate, rest) = words.trim().split_once(' ')?;
+    let (unit, iops) = rest.trim().split_once('(')?;
+    let unit = unit.trim();
+    let thousands = power(1000.0, &["KB/s", "MB/s", "GB/s"], unit)?;
+    let rate = units::figure(Quantity::Rate, Statistic::Mean, rate, unit, 1024.0 * thousands)?;
+    let actual = if thousands > 1.0 { format!("KiB/s × {thousands}") } else { "KiB/s".to_owned() };
+    let reason =
+        text!("fio's KiB/s are divided by {thousands}", "fio の KiB/s を {thousands} で割った値です");
+    let rate = corrected(rate, Correction { factor: 1.024, unit: actual, reason });
+    let iops = iops.trim_end().strip_suffix(')')?;
+    let (count, letter) = iops.split_at(iops.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(iops.len()));
+    let value = number(count)? * power(1000.0, &["", "k", "m M"], letter)?;
+    Some((rate, figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS")))
+}
+
+/// Parses the version in the heading: `#   v2023-04-23   #`.
+fn version(line: &str) -> Option<String> {
+    let version = line.trim_matches(|c: char| c == '#' || c.is_whitespace()).strip_prefix('v')?;
+    let is_date = version.len() == 10 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_date.then(|| version.to_owned())
 }
 
 /// Converts `20230423-134114` to ISO 8601.
@@ -89,4 +174,35 @@ fn environment(document: &Json) -> Environment {
         ..Machine::default()
     };
     Environment { machine, ..Environment::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::import;
+    use super::super::units::test::*;
+
+    #[test]
+    fn the_table_of_the_text_is_read() {
+        let text = "#                     v2023-04-23                    #\n\nTue Sep  5 10:11:12 UTC 2023\n\n\
+                    CPU cores  : 1 @ 2794.748 MHz\n\
+                    fio Disk Speed Tests (Mixed R/W 50/50) (Partition /dev/vda3):\n---------------------------------\n\
+                    Block Size | 4k            (IOPS) | 64k           (IOPS)\n\
+                    \x20 ------   | ---            ----  | ----           ---- \n\
+                    Read       | 388.78 MB/s  (97.1k) | 1.23 GB/s    (19.2k)\n\
+                    Write      | 389.81 MB/s  (97.4k) | 1.23 GB/s    (19.3k)\n\
+                    Total      | 778.59 MB/s (194.6k) | 2.46 GB/s    (38.5k)\n";
+        let run = &import("a.txt", text.as_bytes()).unwrap()[0];
+        assert_eq!(run.origin.tool_name(), "YABS 2023-04-23");
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2023-09-05T10:11:12Z"));
+        assert_eq!((run.origin.target.as_deref(), run.cells.len()), (Some("/dev/vda3"), 4));
+        let read = of(find(run, "RND 4 KiB Q64 T2 50 % read read"));
+        assert_figure(&read.figures[0], "388.78", "MB/s", 388.78 * 1.024e6);
+        assert_figure(&read.figures[1], "97.1k", "IOPS", 97_100.0);
+        // Rate and operations agree.
+        assert!((read.figures[0].value / 4096.0 / read.figures[1].value - 1.0).abs() < 0.01);
+        let write = of(find(run, "RND 64 KiB Q64 T2 50 % read write"));
+        assert_figure(&write.figures[0], "1.23", "GB/s", 1.23 * 1.024e9);
+        let damaged = text.replace("97.4k", "97.4");
+        assert!(import("a.txt", damaged.replace("(97.4)", "").as_bytes()).is_err());
+    }
 }

@@ -78,9 +78,13 @@ pub(super) fn read(
 /// The vertical ellipsis, which the program's own font does not contain.
 const VERTICAL_ELLIPSIS: u32 = 0x22ee;
 
-/// Returns whether a line marks skipped lines: `...`, `……`, `[...]`.
-fn is_excerpt_mark(line: &str) -> bool {
+/// Returns whether a line marks skipped lines: `...`, `……`, `[...]`, `(snip)`.
+pub(crate) fn is_excerpt_mark(line: &str) -> bool {
     let line = line.trim();
+    let word = line.trim_matches(|c: char| !c.is_alphanumeric());
+    if ["snip", "snipped", "cut", "omitted", "略", "中略"].contains(&word) {
+        return word.len() < line.len();
+    }
     !line.is_empty() && line.chars().all(|c| ".…[]()<> ".contains(c) || u32::from(c) == VERTICAL_ELLIPSIS)
 }
 

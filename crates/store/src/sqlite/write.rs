@@ -194,17 +194,35 @@ impl Rows<'_> {
         self.transaction.execute(sql, params![self.id, count as i64]).map(|_| ())
     }
 
+    /// Inserts cells, or replaces those with their indices. The row of the run, which contains the whole
+    /// header, changes once.
+    pub(super) fn replace_cells(self, cells: &[Cell]) -> rusqlite::Result<()> {
+        let mut removed = 0;
+        for cell in cells {
+            removed += self.remove_row_of_cell(cell.index)?;
+            self.insert_row_of_cell(cell)?;
+        }
+        self.count_cells(cells.len() - removed.min(cells.len()))
+    }
+
     /// Removes a cell with its repetitions, which the table cascades.
     pub(super) fn remove_cell(self, cell_index: u32) -> rusqlite::Result<()> {
-        let removed = self.transaction.execute(
-            "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
-            params![self.id, cell_index],
-        )?;
+        let removed = self.remove_row_of_cell(cell_index)?;
         self.transaction.execute(
             "UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1",
             params![self.id, removed as i64],
         )?;
-        self.unseal_repetitions(cell_index)
+        Ok(())
+    }
+
+    /// Removes a cell without counting it in the row of the run. Returns the number of removed rows.
+    fn remove_row_of_cell(self, cell_index: u32) -> rusqlite::Result<usize> {
+        let removed = self.transaction.execute(
+            "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
+            params![self.id, cell_index],
+        )?;
+        self.unseal_repetitions(cell_index)?;
+        Ok(removed)
     }
 
     /// Inserts a repetition of a cell that must exist, which the table enforces.

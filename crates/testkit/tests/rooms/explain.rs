@@ -6,5 +6,6 @@ mod claims;
 mod counterfactual;
 mod flushes;
 mod library;
+mod other_tools;
 mod probing;
 mod truth;

@@ -303,6 +303,7 @@ fn figures(tile: &Tile, is_random: bool, lang: Lang) -> Markup {
         tile.interval.clone().map(Text::same),
         tile.mean_latency.as_ref().map(|latency| text!("mean {latency}", "平均 {latency}")),
         tile.p99_latency.as_ref().map(|latency| Text::same(format!("p99 {latency}"))),
+        tile.flush.clone(),
     ];
     html! {
         p.figure.two[also.is_some()] {
@@ -329,6 +330,13 @@ fn figures(tile: &Tile, is_random: bool, lang: Lang) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tile_shows_its_flush() {
+        let flush = Some(text!("fsync p99 7.5 ms", "fsync p99 7.5 ms"));
+        let shown = figures(&Tile { flush, ..Tile::default() }, false, Lang::En).into_string();
+        assert!(shown.contains("<span>fsync p99 7.5 ms</span>"), "{shown}");
+    }
 
     fn band(low: f64, high: f64) -> Band {
         Band { low_bytes_per_s: low, high_bytes_per_s: high, entries: Vec::new() }

@@ -1,0 +1,223 @@
+//! Texts as mail programs, containers and loggers change them: quoted-printable, a prefix before each
+//! line, lines wrapped at words or at any width.
+//!
+//! The model: quoted-printable is decoded before anything is read, because its signs are unmistakable.
+//! Every other change is assumed only after reading the text unchanged failed, or if undoing it
+//! results in more figures. So a text that was not changed is never changed here.
+
+use kurabe_core::{Text, text};
+
+/// A text with one change undone, and the note about it.
+pub(super) struct Restored {
+    pub(super) text: String,
+    pub(super) note: Text,
+    /// Whether it is read only if the unchanged text cannot be read.
+    pub(super) only_if_unread: bool,
+}
+
+/// Returns the texts that a changed text can have been, the most certain first.
+pub(super) fn restored(text: &str) -> Vec<Restored> {
+    let prefixed = without_prefixes(text).map(|text| Restored {
+        text,
+        note: text!(
+            "a log or a container put a prefix before each line of this file; it was removed",
+            "各行の先頭に付いた、ログやコンテナーの接頭辞を取り除いて読みました"
+        ),
+        only_if_unread: true,
+    });
+    let wrapped = joined_at_words(text).map(|text| Restored {
+        text,
+        note: text!(
+            "the lines of this file were wrapped between words, as a mail program does; they were joined again",
+            "メールソフトのように単語の間で折り返された行をつなぎ直して読みました"
+        ),
+        only_if_unread: false,
+    });
+    let cut = joined_at_most(text).map(|text| Restored {
+        text,
+        note: text!(
+            "the longest lines of this file were wrapped at a fixed width; they were joined again",
+            "一定の幅で折り返された行をつなぎ直して読みました"
+        ),
+        only_if_unread: true,
+    });
+    [prefixed, wrapped, cut].into_iter().flatten().collect()
+}
+
+/// Number of signs by which quoted-printable is recognized.
+const SIGNS_LEAST: usize = 2;
+
+/// Decodes quoted-printable (RFC 2045): `=3D` is `=`, and `=` at the end of a line continues it.
+/// `None` if the text is not encoded.
+pub(super) fn quoted_printable(text: &str) -> Option<String> {
+    let is_soft =
+        |line: &str| line.ends_with('=') && !line.ends_with("==") && (70..=76).contains(&line.len());
+    let is_encoded = text.matches("=3D").take(SIGNS_LEAST).count() >= SIGNS_LEAST
+        || text.contains('=')
+            && text.lines().filter(|line| is_soft(line)).take(SIGNS_LEAST).count() >= SIGNS_LEAST;
+    if !is_encoded {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    let hex = |byte: &u8| (*byte as char).to_digit(16).filter(|_| !byte.is_ascii_lowercase());
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match (first, after) {
+            (b'=', [b'\n', after @ ..]) => rest = after,
+            (b'=', [high, low, after @ ..]) if hex(high).is_some() && hex(low).is_some() => {
+                let value = hex(high).zip(hex(low)).map(|(high, low)| high * 16 + low);
+                bytes.extend(value.and_then(|value| u8::try_from(value).ok()));
+                rest = after;
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// A kind of prefix: returns the line after it.
+type Prefix = fn(&str) -> Option<&str>;
+
+/// Number of lines that must have the prefix, and their share in percent. Messages of other programs
+/// can have none.
+const LINES_LEAST: usize = 3;
+const SHARE_LEAST: usize = 90;
+
+/// Removes the prefix of nearly every line. `None` if they have none.
+fn without_prefixes(text: &str) -> Option<String> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let count = lines().count();
+    let has_enough = |own: usize| own >= LINES_LEAST && own * 100 >= count * SHARE_LEAST;
+    let remove = |after: &dyn Fn(&str) -> Option<String>| {
+        let mut plain = String::with_capacity(text.len());
+        for line in text.lines() {
+            plain += &after(line).unwrap_or_else(|| line.to_owned());
+            plain.push('\n');
+        }
+        plain
+    };
+    let prefixes: [Prefix; 2] = [after_time, after_logger];
+    if let Some(prefix) =
+        prefixes.into_iter().find(|prefix| has_enough(lines().filter_map(|line| prefix(line)).count()))
+    {
+        return Some(remove(&|line| prefix(line).map(str::to_owned)));
+    }
+    // The name of a host or a container is the same on each line.
+    let first = lines().next()?.split_whitespace().next()?;
+    let after_name = |line: &str| {
+        let rest = line.trim_start().strip_prefix(first)?;
+        let rest = if first.ends_with(':') { rest } else { rest.trim_start().strip_prefix('|')? };
+        Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
+    };
+    has_enough(lines().filter_map(after_name).count()).then(|| remove(&after_name))
+}
+
+/// Returns the line after a time with a fraction in UTC, as CI services write:
+/// `2023-10-05T12:34:56.7890123Z read`.
+fn after_time(line: &str) -> Option<&str> {
+    let (time, rest) = line.split_once('Z')?;
+    let shape = "0000-00-00T00:00:00.0";
+    let is_time = time.len() >= shape.len()
+        && shape.bytes().zip(time.bytes()).all(|(shape, byte)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            sign => byte == sign,
+        })
+        && time[shape.len()..].bytes().all(|byte| byte.is_ascii_digit());
+    is_time.then(|| rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// Returns the line after the prefix of syslog and journalctl: `Mar 05 10:00:00 host fio[123]: read`.
+fn after_logger(line: &str) -> Option<&str> {
+    let (prefix, rest) = line.split_once("]:")?;
+    let words: Vec<&str> = prefix.split_whitespace().collect();
+    let [month, day, time, _host, process] = words[..] else { return None };
+    let is_time = time.len() == 8 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
+    let is_month = month.len() == 3 && month.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_prefix = is_month && super::digits(day) && is_time && process.contains('[');
+    is_prefix.then(|| rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// Widths at which mail programs wrap.
+const MAIL_WIDTHS: std::ops::RangeInclusive<usize> = 60..=80;
+
+/// Joins lines that were wrapped between words: the first word of the next line did not fit, and that
+/// line is not indented. `None` if there are no such lines.
+fn joined_at_words(text: &str) -> Option<String> {
+    let width = |line: &str| line.chars().count();
+    let most = text.lines().map(width).max().filter(|most| MAIL_WIDTHS.contains(most))?;
+    let mut joined = String::with_capacity(text.len());
+    let (mut before, mut joins) = (0, 0);
+    for line in text.lines() {
+        let plain = line.trim_start_matches(['>', ' ']);
+        let is_indented =
+            line.trim_start_matches('>').strip_prefix(' ').is_some_and(|line| line.starts_with(' '));
+        let word = plain.split_whitespace().next().map_or(0, width);
+        if before > 0 && word > 0 && !is_indented && before + 1 + word > most {
+            while joined.ends_with([' ', '\n']) {
+                joined.pop();
+            }
+            joined.push(' ');
+            joined += plain;
+            joins += 1;
+        } else {
+            joined += line;
+        }
+        joined.push('\n');
+        before = if plain.trim().is_empty() { 0 } else { width(line.trim_end()) };
+    }
+    (joins > 0).then_some(joined)
+}
+
+/// Joins each line of the greatest width with the next one, if there are several such lines.
+fn joined_at_most(text: &str) -> Option<String> {
+    const WIDTH_LEAST: usize = 60;
+    let width = |line: &str| line.chars().count();
+    let most = text.lines().map(width).max().filter(|most| *most >= WIDTH_LEAST)?;
+    let is_cut = |line: &str| width(line) == most && !super::parts::is_rule(line);
+    if text.lines().filter(|line| is_cut(line)).count() < 2 {
+        return None;
+    }
+    let mut joined = String::with_capacity(text.len());
+    for line in text.lines() {
+        joined += line;
+        if !is_cut(line) {
+            joined.push('\n');
+        }
+    }
+    Some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_printable_is_decoded_only_where_it_is() {
+        let encoded = "  cpu : usr=3D1.06%, minf=3D90=\n30\n caf=C3=A9\n";
+        assert_eq!(quoted_printable(encoded).as_deref(), Some("  cpu : usr=1.06%, minf=9030\n café\n"));
+        for plain in ["bw=54.5MiB/s, io=6537MiB, run=3D\n", "=====\n=====\n", "a=1\nb=2=\n"] {
+            assert_eq!(quoted_printable(plain), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn prefixes_of_each_line_are_removed() {
+        for prefix in
+            ["2023-10-05T12:34:56.7890123Z ", "Mar 05 10:00:00 nas fio[123]: ", "fio-1  | ", "node1: "]
+        {
+            let text = format!("{prefix}a b\n\n{prefix}  c\n{prefix}d: e\n");
+            assert_eq!(without_prefixes(&text).as_deref(), Some("a b\n\n  c\nd: e\n"), "{prefix}");
+        }
+        assert_eq!(without_prefixes("sda 1\nsda 2\nsda 3\n"), None);
+        assert_eq!(without_prefixes("a: 1\nb: 2\nc: 3\n"), None);
+    }
+
+    #[test]
+    fn lines_wrapped_between_words_are_joined() {
+        let line = "> Device r/s w/s rkB/s wkB/s rrqm/s wrqm/s %rrqm %wrqm r_await w_await";
+        let text = format!("{line}\n> aqu-sz %util\n> sda 1 2\n");
+        assert_eq!(joined_at_words(&text), Some(format!("{line} aqu-sz %util\n> sda 1 2\n")));
+        assert_eq!(joined_at_words("short\nlines\n"), None);
+    }
+}
