@@ -17,7 +17,7 @@ pub struct NamePlace {
 
 /// Bytes that a call wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileContent {
+pub enum CallBytes {
     /// These bytes.
     Bytes(Arc<[u8]>),
     /// Zeroes.
@@ -49,8 +49,8 @@ pub enum FileAction {
         file: FileNumber,
         /// The range that was written.
         range: Range<u64>,
-        /// What was written.
-        content: FileContent,
+        /// Bytes that were written.
+        content: CallBytes,
         /// Whether the call returns only when the bytes are durable (`O_SYNC`, `O_DSYNC`).
         is_synced: bool,
     },
@@ -129,5 +129,5 @@ pub struct BaseFile {
     /// Its size.
     pub size_bytes: u64,
     /// Its bytes.
-    pub content: FileContent,
+    pub content: CallBytes,
 }

@@ -5,7 +5,7 @@
 //! itself, a program that never asked for durability.
 
 use crate::call::{BaseFile, FileAction, FileCall, FileNumber, NamePlace};
-use crate::ledger::{FileState, Ledger};
+use crate::ledger::{FileState, PromiseLedger};
 use crate::pieces::Durability;
 use crate::recovered::UnsafeOrder;
 use serde::Serialize;
@@ -53,7 +53,7 @@ impl Hazard {
 /// Returns the unsafe orders of calls, each kind and file once, in the order of the calls. After the
 /// last call, the program has ended.
 pub fn hazards(root: FileNumber, base: &[BaseFile], calls: &[FileCall]) -> Vec<Hazard> {
-    let mut watch = Watch::new(root, base, calls);
+    let mut watch = OrderWatch::new(root, base, calls);
     for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.ended.is_some()) {
         watch.before(index, call);
         watch.ledger.apply(index, call);
@@ -80,8 +80,8 @@ struct Window {
     emptied: Option<usize>,
 }
 
-struct Watch<'c> {
-    ledger: Ledger,
+struct OrderWatch<'c> {
+    ledger: PromiseLedger,
     calls: &'c [FileCall],
     windows: HashMap<FileNumber, Window>,
     /// Files that the program makes durable at some time.
@@ -91,7 +91,7 @@ struct Watch<'c> {
     hazards: Vec<Hazard>,
 }
 
-impl<'c> Watch<'c> {
+impl<'c> OrderWatch<'c> {
     fn new(root: FileNumber, base: &[BaseFile], calls: &'c [FileCall]) -> Self {
         let window = |file: &BaseFile| Window { durable_bytes: file.size_bytes, ..Window::default() };
         let ever = calls.iter().filter_map(|call| match call.action {
@@ -100,7 +100,7 @@ impl<'c> Watch<'c> {
             _ => None,
         });
         Self {
-            ledger: Ledger::new(root, base),
+            ledger: PromiseLedger::new(root, base),
             calls,
             windows: base.iter().map(|file| (file.file, window(file))).collect(),
             ever_synced: ever.collect(),

@@ -1,7 +1,7 @@
 //! State of the files after some calls: what exists, and which of it is durable.
 
-use crate::call::{BaseFile, FileAction, FileCall, FileContent, FileNumber, NamePlace};
-use crate::pieces::{Durability, Piece, Pieces};
+use crate::call::{BaseFile, CallBytes, FileAction, FileCall, FileNumber, NamePlace};
+use crate::pieces::{Durability, FilePiece, FilePieces};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub(crate) struct FileState {
     pub(crate) size_ended: u64,
     /// Size that a power cut leaves, and the call that acknowledged it.
     pub(crate) durable_size: Option<(u64, Option<usize>)>,
-    pub(crate) pieces: Pieces,
+    pub(crate) pieces: FilePieces,
     /// Every name that it has had.
     pub(crate) places: BTreeSet<NamePlace>,
     /// Process that created it, and the call.
@@ -64,7 +64,7 @@ impl FileState {
 
 /// State of all files.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct PromiseLedger {
     root: FileNumber,
     pub(crate) files: HashMap<FileNumber, FileState>,
     pub(crate) names: BTreeMap<NamePlace, NameState>,
@@ -74,7 +74,7 @@ pub struct Ledger {
     failed: HashMap<FileNumber, u64>,
 }
 
-impl Ledger {
+impl PromiseLedger {
     /// Creates the state before the program starts. `root` is the folder of all files.
     pub fn new(root: FileNumber, base: &[BaseFile]) -> Self {
         let (files, names) = (HashMap::new(), BTreeMap::new());
@@ -85,7 +85,7 @@ impl Ledger {
             state.durable_size = Some((*size_bytes, None));
             state.places.insert(at.clone());
             let durability = Durability::Durable(None);
-            let piece = Piece {
+            let piece = FilePiece {
                 end: *size_bytes,
                 content: content.clone(),
                 skip: 0,
@@ -171,7 +171,7 @@ impl Ledger {
         call: &FileCall,
         file: FileNumber,
         range: Range<u64>,
-        content: &FileContent,
+        content: &CallBytes,
         is_synced: bool,
     ) {
         let (ended, is_acknowledged) = (call.ended.unwrap_or(NEVER), is_synced && call.ended.is_some());
@@ -181,8 +181,14 @@ impl Ledger {
             _ => Durability::Uncertain,
         };
         let state = self.files.entry(file).or_default();
-        let piece =
-            Piece { end: range.end, content: content.clone(), skip: 0, call: Some(index), ended, durability };
+        let piece = FilePiece {
+            end: range.end,
+            content: content.clone(),
+            skip: 0,
+            call: Some(index),
+            ended,
+            durability,
+        };
         state.pieces.write(range.clone(), call.began, piece);
         state.written = Some(index);
         if range.end > state.size_bytes {
@@ -206,8 +212,8 @@ impl Ledger {
         state.pieces.remove(size_bytes..u64::MAX);
         if size_bytes > old {
             let durability = if is_certain { Durability::Dirty } else { Durability::Uncertain };
-            let content = FileContent::Zeroes;
-            let piece = Piece { end: size_bytes, content, skip: 0, call: Some(index), ended, durability };
+            let content = CallBytes::Zeroes;
+            let piece = FilePiece { end: size_bytes, content, skip: 0, call: Some(index), ended, durability };
             state.pieces.write(old..size_bytes, call.began, piece);
         }
         state.written = Some(index);

@@ -1,8 +1,8 @@
 //! Data and names that must exist after a power cut, derived from the file calls of a program.
 //!
 //! A [`FileCall`] is one call of the program, with the time span in which it took effect. The
-//! [`Ledger`] applies calls in order: it holds the bytes and names that exist, and which of them an
-//! acknowledged fsync made durable. [`Ledger::broken`] compares that with the files that a power
+//! [`PromiseLedger`] applies calls in order: it holds the bytes and names that exist, and which of them an
+//! acknowledged fsync made durable. [`PromiseLedger::broken`] compares that with the files that a power
 //! cut left. [`hazards`] finds orders of calls that POSIX does not protect, even if the file system
 //! at hand does.
 //!
@@ -24,7 +24,7 @@ mod recovered;
 #[cfg(test)]
 mod tests;
 
-pub use call::{BaseFile, FileAction, FileCall, FileContent, FileNumber, NamePlace};
+pub use call::{BaseFile, CallBytes, FileAction, FileCall, FileNumber, NamePlace};
 pub use hazard::{Hazard, HazardKind, hazards};
-pub use ledger::Ledger;
+pub use ledger::PromiseLedger;
 pub use recovered::{BrokenKind, BrokenPromise, RecoveredFile, RecoveredTree, UnsafeOrder, judge};

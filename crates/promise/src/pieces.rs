@@ -1,6 +1,6 @@
 //! The bytes of a file, as pieces with the call that wrote each.
 
-use crate::call::FileContent;
+use crate::call::CallBytes;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ pub(crate) enum Durability {
 
 /// Bytes with the same origin.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct FilePiece {
     pub(crate) end: u64,
-    pub(crate) content: FileContent,
+    pub(crate) content: CallBytes,
     /// Offset of the piece in its content.
     pub(crate) skip: u64,
     /// Index of the call that wrote it; `None` for bytes from before the program.
@@ -31,14 +31,14 @@ pub(crate) struct Piece {
 
 /// All bytes of a file. Bytes that no call wrote have no piece.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pieces(BTreeMap<u64, Piece>);
+pub(crate) struct FilePieces(BTreeMap<u64, FilePiece>);
 
-impl Pieces {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Range<u64>, &Piece)> {
+impl FilePieces {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Range<u64>, &FilePiece)> {
         self.0.iter().map(|(from, piece)| (*from..piece.end, piece))
     }
 
-    pub(crate) fn within(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, &Piece)> {
+    pub(crate) fn within(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, &FilePiece)> {
         let range = range.clone();
         let before = self.0.range(..range.start).next_back().map_or(range.start, |(from, _)| *from);
         let inside = self.0.range(before..range.end.max(before));
@@ -56,7 +56,7 @@ impl Pieces {
     }
 
     /// Writes a piece. Bytes that another call wrote concurrently become uncertain.
-    pub(crate) fn write(&mut self, range: Range<u64>, began: u64, mut piece: Piece) {
+    pub(crate) fn write(&mut self, range: Range<u64>, began: u64, mut piece: FilePiece) {
         if range.is_empty() {
             return;
         }
@@ -80,14 +80,14 @@ impl Pieces {
     }
 
     /// Changes the durability of the pieces in a range.
-    pub(crate) fn change(&mut self, range: Range<u64>, new: impl Fn(&Piece) -> Durability) {
+    pub(crate) fn change(&mut self, range: Range<u64>, new: impl Fn(&FilePiece) -> Durability) {
         self.split(range.start);
         self.split(range.end);
         self.0.range_mut(range).for_each(|(_, piece)| piece.durability = new(piece));
     }
 
     /// Changes the durability of all pieces.
-    pub(crate) fn change_all(&mut self, new: impl Fn(&Piece) -> Durability) {
+    pub(crate) fn change_all(&mut self, new: impl Fn(&FilePiece) -> Durability) {
         self.0.values_mut().for_each(|piece| piece.durability = new(piece));
     }
 

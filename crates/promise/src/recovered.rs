@@ -1,9 +1,9 @@
 //! Comparison of what was promised with the files that a power cut left.
 
-use crate::call::{BaseFile, FileCall, FileContent, FileNumber, NamePlace};
+use crate::call::{BaseFile, CallBytes, FileCall, FileNumber, NamePlace};
 use crate::hazard::{Hazard, HazardKind, hazards};
-use crate::ledger::{FileState, Ledger};
-use crate::pieces::{Durability, Piece};
+use crate::ledger::{FileState, PromiseLedger};
+use crate::pieces::{Durability, FilePiece};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ pub enum BrokenKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BrokenPromise {
-    /// What is missing.
+    /// Kind of the loss.
     pub kind: BrokenKind,
     /// The file.
     pub file: String,
@@ -70,7 +70,7 @@ pub struct BrokenPromise {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnsafeOrder {
-    /// What is wrong with it.
+    /// Kind of the order.
     pub kind: HazardKind,
     /// The file whose data are at risk.
     pub file: String,
@@ -90,7 +90,7 @@ pub fn judge(
     orders: &[UnsafeOrder],
     tree: &RecoveredTree<'_>,
 ) -> (Vec<BrokenPromise>, Vec<UnsafeOrder>) {
-    let mut ledger = Ledger::new(root, base);
+    let mut ledger = PromiseLedger::new(root, base);
     calls.iter().enumerate().for_each(|(index, call)| ledger.apply(index, call));
     let mut broken = ledger.broken(calls, tree);
     broken.sort_by_key(|promise| promise.order);
@@ -105,7 +105,7 @@ pub fn judge(
 }
 
 /// Returns whether the power cut lost what an unsafe order of calls put at risk.
-fn is_lost(hazard: &Hazard, ledger: &Ledger, base: &[BaseFile], tree: &RecoveredTree<'_>) -> bool {
+fn is_lost(hazard: &Hazard, ledger: &PromiseLedger, base: &[BaseFile], tree: &RecoveredTree<'_>) -> bool {
     let Some(state) = ledger.files.get(&hazard.file) else { return false };
     if state.is_ambiguous || state.is_scrambled {
         return false;
@@ -149,13 +149,13 @@ fn is_lost(hazard: &Hazard, ledger: &Ledger, base: &[BaseFile], tree: &Recovered
     }
 }
 
-fn whole(before: &BaseFile) -> Piece {
+fn whole(before: &BaseFile) -> FilePiece {
     let durability = Durability::Durable(None);
     let content = before.content.clone();
-    Piece { end: before.size_bytes, content, skip: 0, call: None, ended: 0, durability }
+    FilePiece { end: before.size_bytes, content, skip: 0, call: None, ended: 0, durability }
 }
 
-impl Ledger {
+impl PromiseLedger {
     /// Returns the promises that the files after the power cut break.
     pub fn broken(&self, calls: &[FileCall], tree: &RecoveredTree<'_>) -> Vec<BrokenPromise> {
         let mut broken = Vec::new();
@@ -241,20 +241,20 @@ impl Ledger {
 }
 
 /// Returns the first offset at which a file differs from a piece.
-fn differs(tree: &RecoveredTree<'_>, path: &str, range: &Range<u64>, piece: &Piece) -> Option<u64> {
-    if matches!(piece.content, FileContent::Unknown) {
+fn differs(tree: &RecoveredTree<'_>, path: &str, range: &Range<u64>, piece: &FilePiece) -> Option<u64> {
+    if matches!(piece.content, CallBytes::Unknown) {
         return None;
     }
     let bytes = (tree.read)(path, range.clone())?;
     let length = (range.end - range.start) as usize;
     let first = match &piece.content {
-        FileContent::Bytes(all) => {
+        CallBytes::Bytes(all) => {
             let from = (piece.skip as usize).min(all.len());
             let expected = &all[from..(from + length).min(all.len())];
             expected.iter().zip(&bytes).position(|(one, other)| one != other)
         }
-        FileContent::Zeroes => bytes.iter().position(|byte| *byte != 0),
-        FileContent::Unknown => None,
+        CallBytes::Zeroes => bytes.iter().position(|byte| *byte != 0),
+        CallBytes::Unknown => None,
     };
     first.or_else(|| (bytes.len() < length).then_some(bytes.len())).map(|at| range.start + at as u64)
 }

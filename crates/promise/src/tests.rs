@@ -3,7 +3,7 @@
 mod laws;
 mod programs;
 
-use crate::{BaseFile, FileAction, FileCall, FileContent, FileNumber, NamePlace, hazards};
+use crate::{BaseFile, CallBytes, FileAction, FileCall, FileNumber, NamePlace, hazards};
 use std::ops::Range;
 
 pub const ROOT: FileNumber = 2;
@@ -12,8 +12,8 @@ pub fn at(name: &str) -> NamePlace {
     NamePlace { folder: ROOT, name: name.to_owned() }
 }
 
-pub fn bytes(byte: u8, length: u64) -> FileContent {
-    FileContent::Bytes(vec![byte; length as usize].into())
+pub fn bytes(byte: u8, length: u64) -> CallBytes {
+    CallBytes::Bytes(vec![byte; length as usize].into())
 }
 
 /// A call by a process with one thread that waits for each call.

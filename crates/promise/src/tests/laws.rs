@@ -85,7 +85,7 @@ fn syncs_of(calls: &[FileCall], number: FileNumber) -> Vec<(u64, bool)> {
 
 fn possible_byte(calls: &[FileCall], number: FileNumber, offset: u64) -> Vec<u8> {
     let change = |call: &FileCall| match &call.action {
-        FileAction::Write { file, range, content: FileContent::Bytes(all), is_synced }
+        FileAction::Write { file, range, content: CallBytes::Bytes(all), is_synced }
             if *file == number && range.contains(&offset) =>
         {
             Some(Change { value: all[0], began: call.began, ended: call.ended, is_synced: *is_synced })
@@ -149,7 +149,9 @@ fn broken(calls: &[FileCall], (content, names): &Left) -> Vec<BrokenPromise> {
 
 proptest! {
     #[test]
-    fn nothing_that_a_power_cut_may_do_breaks_a_promise(calls in any_calls(), draws in prop::collection::vec(any::<prop::sample::Index>(), 128)) {
+    fn nothing_that_a_power_cut_may_do_breaks_a_promise(
+        calls in any_calls(), draws in prop::collection::vec(any::<prop::sample::Index>(), 128),
+    ) {
         let mut draws = draws.into_iter().cycle();
         let left = cut(&calls, |count| draws.next().unwrap().index(count));
         prop_assert_eq!(broken(&calls, &left), []);
@@ -158,7 +160,8 @@ proptest! {
     /// Only one value is possible, and no call overlaps with those of the file.
     #[test]
     fn a_lost_byte_and_a_lost_name_that_are_promised_break_it(
-        actions in prop::collection::vec(any_action(), 1..24), file in 10..10 + FILES, offset in 0..LENGTH, name in 0..4u8,
+        actions in prop::collection::vec(any_action(), 1..24), file in 10..10 + FILES, offset in 0..LENGTH,
+        name in 0..4u8,
     ) {
         let calls = calls(actions);
         let mut left = cut(&calls, |count| count - 1);
@@ -167,7 +170,8 @@ proptest! {
             let mut left = left.clone();
             left.0.get_mut(&file).unwrap()[offset as usize] ^= 1;
             let lost = broken(&calls, &left);
-            prop_assert!(lost.iter().any(|one| one.kind == BrokenKind::BytesLost && one.offset_bytes == Some(offset)), "{lost:?}");
+            let is_this = |one: &BrokenPromise| (one.kind, one.offset_bytes) == (BrokenKind::BytesLost, Some(offset));
+            prop_assert!(lost.iter().any(is_this), "{lost:?}");
         }
         let name = format!("l{name}");
         if let [Some(_)] = possible_name(&calls, &name)[..] {

@@ -72,149 +72,103 @@ fn defects_of_the_kinds_that_c3_describes_are_reported_with_both_calls() {
     assert_eq!((&*order.first, &*order.second), ("write(a.gz, 0+3000)", "unlink(a)"));
 }
 
-/// The same with what protects it.
+/// Programs that protect what they change.
 fn correct() -> Vec<Program> {
-    let old = || vec![base("a", OLD, SIZE)];
-    // A rollback journal: before each change of the database, its pages are durable in the journal.
-    let journal = |pages: Range<u64>| {
-        vec![
-            create("db-journal", LOG),
-            write(LOG, 0..512),
-            write(LOG, 512..4608),
-            sync(LOG),
-            sync(ROOT),
-            write(LOG, 0..12),
-            sync(LOG),
-            write(OLD, 0..4096),
-            write(OLD, pages),
-            sync(OLD),
-            unlink("db-journal", LOG),
-        ]
-    };
-    let database = || vec![base("db", OLD, 8192)];
-    let mut spilled = journal(8192..12288);
-    // A large transaction: pages reach the database, then the journal grows.
-    spilled
-        .splice(9..9, [write(LOG, 4608..9216), sync(LOG), write(LOG, 0..12), sync(LOG), write(OLD, 0..4096)]);
+    [correct_files(), correct_databases()].concat()
+}
+
+fn old_file() -> Vec<BaseFile> {
+    vec![base("a", OLD, SIZE)]
+}
+
+fn correct_files() -> Vec<Program> {
+    let renamed =
+        [create("a.tmp", NEW), write(NEW, 0..6100), sync(NEW), rename("a.tmp", "a", NEW), sync(ROOT)];
+    let compressed =
+        [read(OLD), create("a.gz", NEW), write(NEW, 0..3000), sync(NEW), sync(ROOT), unlink("a", OLD)];
+    let swapped = [
+        read(OLD),
+        create(".a.swp", LOG),
+        write(LOG, 0..8192),
+        sync(LOG),
+        resize(OLD, 0),
+        write(OLD, 0..6100),
+        sync(OLD),
+        unlink(".a.swp", LOG),
+    ];
+    let rotated =
+        [write(OLD, SIZE..SIZE + 80), rename("log", "log.1", OLD), create("log", NEW), write(NEW, 0..80)];
+    let appended = [write(OLD, SIZE..6100), sync(OLD), write(OLD, 6100..6200), sync(OLD)];
+    let passing = [create("t", NEW), write(NEW, 0..80), sync(NEW), unlink("t", NEW)];
+    let output = [read(OLD), create("b", NEW), write(NEW, 0..6100)];
     vec![
-        (
-            "a new file with fsync, rename and fsync of the folder",
-            old(),
-            vec![
-                read(OLD),
-                create("a.tmp", NEW),
-                write(NEW, 0..6100),
-                sync(NEW),
-                rename("a.tmp", "a", NEW),
-                sync(ROOT),
-            ],
-            "",
-        ),
-        (
-            "gzip --synchronous",
-            old(),
-            vec![
-                read(OLD),
-                create("a.gz", NEW),
-                write(NEW, 0..3000),
-                sync(NEW),
-                sync(ROOT),
-                unlink("a", OLD),
-            ],
-            "",
-        ),
-        (
-            "two transactions with a rollback journal",
-            database(),
-            [journal(4096..8192), journal(8192..12288)].concat(),
-            "",
-        ),
+        ("a new file with fsync, rename and fsync of the folder", old_file(), renamed.to_vec(), ""),
+        ("gzip --synchronous", old_file(), compressed.to_vec(), ""),
+        ("an editor whose swap file is durable before it empties the file", old_file(), swapped.to_vec(), ""),
+        ("a new output without any fsync", old_file(), output.to_vec(), ""),
+        ("a file that is only emptied", old_file(), vec![resize(OLD, 0)], ""),
+        ("a log that is renamed by its rotation", vec![base("log", OLD, SIZE)], rotated.to_vec(), ""),
+        ("a log of records that are only appended", vec![base("log", OLD, SIZE)], appended.to_vec(), ""),
+        ("a temporary file that is removed", old_file(), passing.to_vec(), ""),
+    ]
+}
+
+/// A rollback journal: before each change of the database, its pages are durable in the journal.
+fn journal(pages: Range<u64>) -> Vec<FileAction> {
+    vec![
+        create("db-journal", LOG),
+        write(LOG, 0..512),
+        write(LOG, 512..4608),
+        sync(LOG),
+        sync(ROOT),
+        write(LOG, 0..12),
+        sync(LOG),
+        write(OLD, 0..4096),
+        write(OLD, pages),
+        sync(OLD),
+        unlink("db-journal", LOG),
+    ]
+}
+
+fn correct_databases() -> Vec<Program> {
+    let database = || vec![base("db", OLD, 8192)];
+    let two = [journal(4096..8192), journal(8192..12288)].concat();
+    // A large transaction: pages reach the database, then the journal grows.
+    let mut spilled = journal(8192..12288);
+    let more = [write(LOG, 4608..9216), sync(LOG), write(LOG, 0..12), sync(LOG), write(OLD, 0..4096)];
+    spilled.splice(9..9, more);
+    let emptied = [
+        journal(4096..8192)[..10].to_vec(),
+        vec![resize(LOG, 0), write(LOG, 0..4608), sync(LOG), write(LOG, 0..12), sync(LOG)],
+        vec![write(OLD, 0..4096), write(OLD, 4096..8192), sync(OLD), resize(LOG, 0)],
+    ];
+    let log = |from: u64| [write(LOG, from..from + 4120), sync(LOG)];
+    let write_ahead = [
+        vec![
+            create("db-wal", LOG),
+            create("db-shm", NEW),
+            FileAction::Scramble { file: NEW },
+            write(LOG, 0..32),
+        ],
+        log(32).to_vec(),
+        vec![sync(ROOT)],
+        log(4152).to_vec(),
+        vec![
+            write(OLD, 0..4096),
+            write(OLD, 4096..8192),
+            write(OLD, 8192..12288),
+            sync(OLD),
+            write(LOG, 0..32),
+        ],
+        log(32).to_vec(),
+    ];
+    let copied = [write(OLD, 8192..12288), sync(OLD), write(OLD, 0..256), sync(OLD)];
+    vec![
+        ("two transactions with a rollback journal", database(), two, ""),
         ("a large transaction with a rollback journal", database(), spilled, ""),
-        (
-            "a rollback journal that is emptied instead of removed",
-            database(),
-            [
-                journal(4096..8192)[..10].to_vec(),
-                vec![resize(LOG, 0), write(LOG, 0..4608), sync(LOG), write(LOG, 0..12), sync(LOG)],
-                vec![write(OLD, 0..4096), write(OLD, 4096..8192), sync(OLD), resize(LOG, 0)],
-            ]
-            .concat(),
-            "",
-        ),
-        (
-            "a write-ahead log with a checkpoint",
-            database(),
-            vec![
-                create("db-wal", LOG),
-                create("db-shm", NEW),
-                FileAction::Scramble { file: NEW },
-                write(LOG, 0..32),
-                write(LOG, 32..4152),
-                sync(LOG),
-                sync(ROOT),
-                write(LOG, 4152..8272),
-                sync(LOG),
-                write(OLD, 0..4096),
-                write(OLD, 4096..8192),
-                write(OLD, 8192..12288),
-                sync(OLD),
-                write(LOG, 0..32),
-                write(LOG, 32..4152),
-                sync(LOG),
-            ],
-            "",
-        ),
-        (
-            "a new output, which nobody waits for",
-            old(),
-            vec![read(OLD), create("b", NEW), write(NEW, 0..6100)],
-            "",
-        ),
-        ("a file that is only emptied", old(), vec![resize(OLD, 0)], ""),
-        (
-            "a log that is renamed by its rotation",
-            vec![base("log", OLD, SIZE)],
-            vec![
-                write(OLD, SIZE..SIZE + 80),
-                rename("log", "log.1", OLD),
-                create("log", NEW),
-                write(NEW, 0..80),
-            ],
-            "",
-        ),
-        (
-            "a temporary file that is removed",
-            old(),
-            vec![create("t", NEW), write(NEW, 0..80), sync(NEW), unlink("t", NEW)],
-            "",
-        ),
-        (
-            "an editor that makes its swap file durable before it empties the file",
-            old(),
-            vec![
-                read(OLD),
-                create(".a.swp", LOG),
-                write(LOG, 0..8192),
-                sync(LOG),
-                resize(OLD, 0),
-                write(OLD, 0..6100),
-                sync(OLD),
-                unlink(".a.swp", LOG),
-            ],
-            "",
-        ),
-        (
-            "pages that are copied before a meta page of a sector is changed",
-            database(),
-            vec![write(OLD, 8192..12288), sync(OLD), write(OLD, 0..256), sync(OLD)],
-            "",
-        ),
-        (
-            "a log of records that are only appended",
-            vec![base("log", OLD, SIZE)],
-            vec![write(OLD, SIZE..6100), sync(OLD), write(OLD, 6100..6200), sync(OLD)],
-            "",
-        ),
+        ("a rollback journal that is emptied instead of removed", database(), emptied.concat(), ""),
+        ("a write-ahead log with a checkpoint", database(), write_ahead.concat(), ""),
+        ("pages that are copied before a meta page of a sector is changed", database(), copied.to_vec(), ""),
     ]
 }
 
