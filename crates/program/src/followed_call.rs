@@ -28,7 +28,7 @@ enum Effect {
     /// These changes if it succeeds.
     Known(Vec<FileAction>),
     Open {
-        path: Option<PathInFolder>,
+        path: PathInFolder,
         flags: u64,
     },
     Make {
@@ -98,7 +98,9 @@ impl BegunCall {
         let is_ok = result.is_none_or(|result| result >= 0);
         match self.effect {
             Effect::Known(actions) if is_ok => actions,
-            Effect::Open { path, flags } if is_ok => opened(thread, path, flags, result),
+            Effect::Open { path, flags } if is_ok => {
+                opened(thread, path, flags, result).into_iter().collect()
+            }
             Effect::Make { path, is_folder } if is_ok => {
                 let stat =
                     rustix::fs::statat(rustix::fs::CWD, &path.path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
@@ -120,10 +122,12 @@ impl BegunCall {
 fn effect_of(thread: TracedThread, kind: CallKind, arguments: [u64; 6]) -> Option<Effect> {
     let [first, second, third, fourth, ..] = arguments;
     Some(match kind {
-        CallKind::Open { has_folder: true } => open(thread, Some(first), second, third),
-        CallKind::Open { has_folder: false } => open(thread, None, first, second),
-        CallKind::OpenHow => open(thread, Some(first), second, thread.word(third)?),
-        CallKind::Creat => open(thread, None, first, (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64),
+        CallKind::Open { has_folder: true } => open(thread, Some(first), second, third)?,
+        CallKind::Open { has_folder: false } => open(thread, None, first, second)?,
+        CallKind::OpenHow => open(thread, Some(first), second, thread.word(third)?)?,
+        CallKind::Creat => {
+            open(thread, None, first, (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64)?
+        }
         CallKind::Write { .. } | CallKind::WriteMany { .. } | CallKind::Copy | CallKind::Sendfile => {
             Effect::Write(write_call(thread, kind, arguments)?)
         }
@@ -183,49 +187,35 @@ fn effect_of(thread: TracedThread, kind: CallKind, arguments: [u64; 6]) -> Optio
     })
 }
 
-fn open(thread: TracedThread, folder: Option<u64>, path: u64, flags: u64) -> Effect {
-    Effect::Open { path: thread.path(folder, path), flags }
+/// Most files that a program opens are elsewhere, and cost only one stop.
+fn open(thread: TracedThread, folder: Option<u64>, path: u64, flags: u64) -> Option<Effect> {
+    Some(Effect::Open { path: thread.path(folder, path)?, flags })
 }
 
 fn has(flags: u64, flag: i32) -> bool {
     flags & flag as u64 != 0
 }
 
-fn opened(
-    thread: TracedThread,
-    path: Option<PathInFolder>,
-    flags: u64,
-    result: Option<i64>,
-) -> Vec<FileAction> {
-    let was_missing = path.as_ref().is_some_and(|path| path.existing.is_none());
-    let is_new =
-        was_missing && has(flags, libc::O_CREAT) && flags & libc::O_TMPFILE as u64 != libc::O_TMPFILE as u64;
-    let mut actions = Vec::new();
+fn opened(thread: TracedThread, path: PathInFolder, flags: u64, result: Option<i64>) -> Option<FileAction> {
+    let PathInFolder { at, existing, .. } = path;
+    let is_unnamed = flags & libc::O_TMPFILE as u64 == libc::O_TMPFILE as u64;
+    let is_new = existing.is_none() && has(flags, libc::O_CREAT) && !is_unnamed;
     let Some(descriptor) = result else {
         // A file that may have been created, or emptied.
-        let path = path.filter(|_| is_new || has(flags, libc::O_TRUNC));
-        actions.extend(path.map(|PathInFolder { at, existing, .. }| match existing {
-            Some(file) => FileAction::Resize { file: file.number, size_bytes: 0 },
-            None => FileAction::Unlink { at, file: 0 },
-        }));
-        return actions;
-    };
-    let Some(file) = thread.open_file(descriptor as u64).filter(|file| file.is_regular) else {
-        return actions;
-    };
-    match path {
-        Some(path) if is_new => {
-            actions.push(FileAction::Create { at: path.at, file: file.number, is_folder: false });
-        }
-        _ => {
-            if has(flags, libc::O_TRUNC) {
-                actions.push(FileAction::Resize { file: file.number, size_bytes: 0 });
-            } else if flags & libc::O_ACCMODE as u64 != libc::O_WRONLY as u64 {
-                actions.push(FileAction::Read { file: file.number });
+        return match existing {
+            Some(file) => {
+                has(flags, libc::O_TRUNC).then_some(FileAction::Resize { file: file.number, size_bytes: 0 })
             }
-        }
+            None => is_new.then_some(FileAction::Unlink { at, file: 0 }),
+        };
+    };
+    let file = thread.open_file(descriptor as u64).filter(|file| file.is_regular)?.number;
+    let is_read = flags & libc::O_ACCMODE as u64 != libc::O_WRONLY as u64;
+    match is_new {
+        true => Some(FileAction::Create { at, file, is_folder: false }),
+        false if has(flags, libc::O_TRUNC) => Some(FileAction::Resize { file, size_bytes: 0 }),
+        false => is_read.then_some(FileAction::Read { file }),
     }
-    actions
 }
 
 fn write_call(thread: TracedThread, kind: CallKind, arguments: [u64; 6]) -> Option<WriteCall> {

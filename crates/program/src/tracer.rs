@@ -117,19 +117,26 @@ impl<'t> TracedCommand<'t> {
     }
 
     fn run(mut self) {
-        let (mut asked_bytes, command) = (None, self.command);
-        while let Some((thread, status)) = wait_for_stop(|thread| {
-            if thread == command {
-                asked_bytes = crate::foreground::asked_bytes(thread);
-            }
-        }) {
+        let (mut asked_bytes, mut has_begun, command) = (None, false, self.command);
+        loop {
+            let ends = |thread: u32| {
+                if thread == command {
+                    asked_bytes = crate::foreground::asked_bytes(thread);
+                }
+                // The starter reaps a command that could not be run.
+                thread != command || has_begun
+            };
+            let Some((thread, status)) = wait_for_stop(ends) else { break };
             let onward = match trace_stop(status) {
                 TraceStop::Call => self.call(thread),
                 TraceStop::CallEnd => {
                     self.call_end(thread, call_result(thread));
                     Onward::Run(0)
                 }
-                TraceStop::NewProgram | TraceStop::Start => Onward::Run(0),
+                stop @ (TraceStop::NewProgram | TraceStop::Start) => {
+                    has_begun |= stop == TraceStop::NewProgram;
+                    Onward::Run(0)
+                }
                 TraceStop::Group => Onward::StayStopped,
                 TraceStop::Signal(signal) => Onward::Run(signal),
                 TraceStop::Ended => {
@@ -215,29 +222,31 @@ mod tests {
     fn lines(folder: &Path, calls: &[FileCall]) -> Vec<String> {
         let mut names: HashMap<u64, String> = HashMap::new();
         names.insert(rustix::fs::stat(folder).unwrap().st_ino, ".".to_owned());
-        let line = |call: &FileCall| {
+        let mut line = |call: &FileCall| {
+            if let FileAction::Create { at, file, .. } = &call.action {
+                names.insert(*file, at.name.clone());
+            }
+            // Other files of the device, such as programs, are followed as well.
+            let named = |file: &u64| names.get(file).cloned();
             let words = match &call.action {
-                FileAction::Create { at, file, .. } => {
-                    names.insert(*file, at.name.clone());
-                    format!("create {}", at.name)
-                }
+                FileAction::Create { at, .. } => format!("create {}", at.name),
                 FileAction::Write { file, range, content: CallBytes::Bytes(bytes), is_synced } => {
                     let text = String::from_utf8_lossy(bytes);
                     let synced = if *is_synced { " synced" } else { "" };
-                    format!("write {} {} {}{synced}", names[file], range.start, text.trim())
+                    format!("write {} {} {}{synced}", named(file)?, range.start, text.trim())
                 }
-                FileAction::Sync { file, is_ok } => format!("sync {} {is_ok}", names[file]),
-                FileAction::Resize { file, size_bytes } => format!("resize {} {size_bytes}", names[file]),
+                FileAction::Sync { file, is_ok } => format!("sync {} {is_ok}", named(file)?),
+                FileAction::Resize { file, size_bytes } => format!("resize {} {size_bytes}", named(file)?),
                 FileAction::Rename { from, to, .. } => format!("rename {} {}", from.name, to.name),
                 FileAction::Link { at, .. } => format!("link {}", at.name),
                 FileAction::Unlink { at, .. } => format!("unlink {}", at.name),
-                FileAction::Scramble { file } => format!("scramble {}", names[file]),
-                FileAction::Read { file } => format!("read {}", names[file]),
+                FileAction::Scramble { file } => format!("scramble {}", named(file)?),
+                FileAction::Read { file } => format!("read {}", named(file)?),
                 other => format!("{other:?}"),
             };
-            format!("{}: {words}", call.name)
+            Some(format!("{}: {words}", call.name))
         };
-        calls.iter().map(line).collect()
+        calls.iter().filter_map(&mut line).collect()
     }
 
     #[test]
@@ -348,7 +357,7 @@ os.sendfile(g, m, 0, 8)
             "openat: read f0",
             "mmap: scramble f0",
             "openat: create copy",
-            "sendfile: write copy 0 0000abcd",
+            "sendfile: write copy 0 00000001",
         ];
         // Other architectures have other calls for the same.
         let words = |line: &&str| line.split_once(": ").map(|(_, words)| words.to_owned());

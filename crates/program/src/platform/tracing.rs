@@ -195,8 +195,9 @@ pub(crate) fn fail_call(thread: u32, error: i32) -> io::Result<()> {
 }
 
 /// Waits for a stop or end of a thread that the calling thread traces. `None` if there is no such
-/// thread any more. `ends` is called before a thread that has ended is reaped.
-pub(crate) fn wait_for_stop(mut ends: impl FnMut(u32)) -> Option<(u32, i32)> {
+/// thread any more. `ends` is called before a thread that has ended is reaped, and returns whether
+/// it may be; otherwise this returns `None`.
+pub(crate) fn wait_for_stop(mut ends: impl FnMut(u32) -> bool) -> Option<(u32, i32)> {
     let own = libc::__WALL | libc::__WNOTHREAD;
     let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | own;
     loop {
@@ -206,8 +207,9 @@ pub(crate) fn wait_for_stop(mut ends: impl FnMut(u32)) -> Option<(u32, i32)> {
         if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) } == 0 {
             // SAFETY: waitid filled the fields of a child.
             let thread = unsafe { info.si_pid() };
-            if !matches!(info.si_code, libc::CLD_TRAPPED | libc::CLD_STOPPED | libc::CLD_CONTINUED) {
-                ends(thread as u32);
+            let is_stop = matches!(info.si_code, libc::CLD_TRAPPED | libc::CLD_STOPPED | libc::CLD_CONTINUED);
+            if !is_stop && !ends(thread as u32) {
+                return None;
             }
             let mut status = 0;
             // SAFETY: the call fills the object, which outlives it.
