@@ -202,3 +202,42 @@ pub(crate) fn asked_bytes(process: u32) -> Option<u64> {
     let counts = std::fs::read_to_string(format!("/proc/{process}/io")).ok()?;
     counts.lines().find_map(|line| line.strip_prefix("wchar: ")?.trim().parse().ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::needs::needs;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn an_enclosed_command_is_killed_with_everything_that_it_started() {
+        if !needs("sh") || !needs("setsid") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let ready = folder.path().join("ready");
+        let line = "trap '' TERM HUP INT; (while :; do :; done) & setsid sh -c 'while :; do :; done' & \
+                    touch ready; while :; do :; done";
+        let words = ["sh", "-c", line].map(str::to_owned);
+        let (stop, path) = (Stop::default(), folder.path().to_owned());
+        let command = Foreground { words: &words, folder: Some(path), ..Foreground::default() };
+        std::thread::scope(|scope| {
+            let killing = scope.spawn(|| {
+                while !ready.exists() {
+                    std::thread::sleep(FIRST_LOOK);
+                }
+                stop.kill_programs();
+            });
+            let ends = |ended: ForegroundEnd, enclosure: &mut Enclosure| {
+                let begun = Instant::now();
+                while !enclosure.left().is_empty() && begun.elapsed() < Duration::from_secs(5) {
+                    std::thread::sleep(FIRST_LOOK);
+                }
+                (ended.status.signal(), enclosure.left().len())
+            };
+            let ended = command.run_enclosed(&stop, |_| {}, ends).unwrap();
+            killing.join().unwrap();
+            assert_eq!(ended, (Some(9), 0));
+        });
+    }
+}
