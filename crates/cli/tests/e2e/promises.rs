@@ -80,8 +80,9 @@ fn a_drive_that_ignores_flushes_breaks_a_promise_that_names_both_calls() {
     let lost = cut(&lab, &words);
     assert!(lost.code() == Some(17) && lost.out.contains("lost what had been promised"), "{lost:#?}");
     assert!(lost.out.contains("was lost after an acknowledged fsync("), "{lost:#?}");
-    let seed =
-        lost.out.lines().find_map(|line| line.split_once("repeat it with seed ")).unwrap().1.to_owned();
+    // The line before it has the seed.
+    let before = lost.out.split("was lost after an acknowledged").next().unwrap();
+    let seed = before.rsplit_once("repeat it with seed ").unwrap().1.lines().next().unwrap().to_owned();
     let words = [&["--seed", &seed, "--seeds", "1"][..], &words[..2], &words[4..]].concat();
     let again = cut(&lab, &words);
     assert!(again.code() == Some(17) && again.out.contains("was lost after an acknowledged"), "{again:#?}");
