@@ -21,7 +21,8 @@ const MOST_LATE: f64 = 1.05;
 /// When the device cannot be created; if requested, when replies were late or a power cut lost
 /// data.
 pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
-    let ServedModelArgs { target, fault, .. } = &args.model;
+    let ServedModelArgs { target, .. } = &args.model;
+    let (faults, failing) = args.model.faults();
     let request = OnRequest {
         command: args.folder.command.clone(),
         with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
@@ -29,7 +30,8 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
         file_system: args.folder.fs,
         size_bytes: args.folder.size,
         seed: args.seed,
-        faults: fault.clone(),
+        faults,
+        failing,
     };
     let handle = signals::listen()?;
     if args.cut_power.is_some() {
@@ -86,7 +88,7 @@ pub fn say_left(left: &Text) {
 }
 
 fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) -> Result<()> {
-    let Some(place) = args.cut_power else { return Ok(()) };
+    let Some(place) = args.cut_power.clone() else { return Ok(()) };
     let request = CrashRequest {
         on,
         place,
@@ -96,7 +98,7 @@ fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) 
     };
     let is_terminal = progress_mode(global) == Mode::Terminal;
     let mut cuts = 0;
-    let trials = crash_test(&request, handle, |trial| {
+    let done = crash_test(&request, handle, |trial| {
         cuts += 1;
         let of = args.seeds;
         if is_terminal {
@@ -109,11 +111,13 @@ fn cut_power(args: &OnArgs, on: OnRequest, handle: &RunHandle, global: &Global) 
     if is_terminal {
         say_over("");
     }
-    let lines = crash_lines(&trials);
+    let lines = crash_lines(&done);
     if !global.json {
         print_texts(&lines)?;
+    } else if let Some(orders) = &done.orders {
+        print_json(&ScriptLine::UnsafeOrders { orders })?;
     }
-    match trials.iter().any(|trial| trial.outcome != CutOutcome::Kept) {
+    match done.trials.iter().any(|trial| trial.outcome != CutOutcome::Kept) {
         true => Err(ErrorKind::DataLost.error(lines[0].clone())),
         false => Ok(()),
     }

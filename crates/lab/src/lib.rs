@@ -18,6 +18,7 @@
 
 mod clock;
 mod computer;
+mod crash;
 mod exchange;
 mod ext4_journal;
 
@@ -43,6 +44,7 @@ mod passing_folder;
 mod prepared;
 mod pricing;
 mod profile;
+mod promised;
 mod ranked;
 mod ranking;
 mod recording;
@@ -80,17 +82,19 @@ pub use journal::Lab;
 pub use kurabe_engine::monotonic_ns;
 pub use kurabe_ranks::{Communicator, Party, PartyPlan};
 
+pub use crash::{CrashDone, CrashRequest, CutOutcome, CutPlace, CutTrial, crash_test};
 pub use kurabe_core::profile::Overrides;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_interop::{FioLine, is_job_name};
-pub use kurabe_program::interrupted;
+pub use kurabe_program::{SyncOfFile, interrupted};
+pub use kurabe_promise::{BrokenKind, BrokenPromise, HazardKind, UnsafeOrder};
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
 pub use marks::mark;
 pub use model::{load_model, model_record};
 pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_of};
-pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnRequest, crash_test, run_on};
+pub use on_model::{OnDone, OnRequest, run_on};
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use pricing::{NO_FILES, PriceRequest, PricedCommand, UNMARKED, price};

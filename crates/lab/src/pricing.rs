@@ -12,7 +12,7 @@ use crate::without_root::is_without_root;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
-use kurabe_program::{ForegroundEnd, interrupted};
+use kurabe_program::{CallLog, ForegroundEnd, interrupted};
 use kurabe_serve::{RequestLog, tick_ns};
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
 use std::ops::Range;
@@ -109,14 +109,15 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRec
         is_in_time: false,
         log: Some(Arc::clone(&log)),
     })?;
-    let (command, recording) = recorded_run(&folder, &log, &request.command, handle)?;
+    let (command, recording) = recorded_run(&folder, &log, &request.command, None, handle)?;
     check_end(command.ended.status, &request.command, handle)?;
     command.left.refuse_unfinished()?;
     folder.end()?.alone()?;
     Ok((recording, command.left))
 }
 
-/// Runs a command in a folder whose device logs its requests.
+/// Runs a command in a folder whose device logs its requests. `calls` receives the calls of the
+/// command, if they are recorded.
 ///
 /// # Errors
 /// When the command cannot be started, or its data in memory cannot be written.
@@ -124,13 +125,14 @@ pub(crate) fn recorded_run(
     folder: &ServedFolder,
     log: &Arc<RequestLog>,
     command: &[String],
+    calls: Option<Arc<CallLog>>,
     handle: &RunHandle,
 ) -> Result<(CommandEnd, ProgramRecording)> {
     let marks = Marks::listen(log)?;
     let open = folder.tells_places().then(|| OpenFiles::look(folder.point(), log)).transpose();
     let open = open.map_err(|error| Error::no_thread(&error))?;
     let (variable, socket) = marks.variable();
-    let command = folder.run(command, &[(variable, socket.into())], handle);
+    let command = folder.run_recorded(command, &[(variable, socket.into())], handle, calls);
     let (mut marked, open) = (marks.end(), open.map(OpenFiles::end).unwrap_or_default());
     let mut command = command?;
     // Phases end with the command. A process that it left running may be cut off in the middle of a

@@ -13,6 +13,7 @@ mod command;
 
 pub use command::{CommandEnd, LeftBehind};
 
+use crate::handle::RunHandle;
 use crate::system_tool::{POINT, cannot_fill, cannot_unmount, program};
 use crate::without_root::{FileSystemProgram, is_without_root};
 use crate::zfs_pool::ZfsPool;
@@ -196,7 +197,8 @@ impl ServedFolder {
         Path::new(POINT)
     }
 
-    fn has_file_system(&self) -> bool {
+    /// Returns whether there is a file system on the device.
+    pub fn has_file_system(&self) -> bool {
         self.request.file_system != FileSystemKind::None
     }
 
@@ -308,6 +310,43 @@ impl ServedFolder {
     /// When the server has ended, or has no rules for power cuts.
     pub fn cut_power_after(&self, writes: u64) -> Result<()> {
         self.serving.control(ControlRequest::CutAfter { writes }).map(|_| ())
+    }
+
+    /// Kills the programs of a run at the beginning of each power cut. A real machine stops as well,
+    /// so that a program never sees its disk fail.
+    pub fn stop_programs_at_cut(&self, handle: &RunHandle) {
+        let handle = handle.clone();
+        self.serving.at_cut(move || handle.kill_programs());
+    }
+
+    /// Returns work that cuts power, for another thread.
+    pub fn cutter(&self) -> impl Fn() + Send + Sync + 'static {
+        self.serving.cutter()
+    }
+
+    /// Makes a file outside the command's folder durable, as another program does at any time. The
+    /// journal of a file system then commits what the command did to names, and not always its data.
+    pub fn sync_another_file(&self) {
+        let file = self.point().join("another-program");
+        // The power may be cut in the middle.
+        let _ = self.visitor.run(move || {
+            File::create(file).and_then(|mut file| {
+                std::io::Write::write_all(&mut file, b"1")?;
+                file.sync_all()
+            })
+        });
+    }
+
+    /// Passes the command's folder to `look` on the visitor's thread.
+    ///
+    /// # Errors
+    /// When the thread has ended.
+    pub fn look_at_folder<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Path) -> T + Send + 'static,
+    ) -> Result<T> {
+        let folder = self.folder();
+        self.visit(move || Ok(look(&folder)))
     }
 
     /// Cuts power now unless it is already off, and returns the report of the power cut.

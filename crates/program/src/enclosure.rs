@@ -13,6 +13,7 @@
 //! itself have to be removed.
 
 use crate::platform::{be_init, die_with_starter, enter_mounts, unshare_processes};
+use crate::scope::{Scope, children};
 use kurabe_host::{Descendant, descendants, system_program};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
 use std::ffi::CString;
@@ -95,6 +96,14 @@ impl Enclosure {
         self.witness().map(|init| PathBuf::from(format!("/proc/{init}/root")))
     }
 
+    /// Returns the processes of a command that runs inside, to kill them.
+    pub(crate) fn scope(&self, command: u32) -> Scope {
+        match &self.hold {
+            Hold::Namespace(init) => Scope::new(&[command, init.id()], None),
+            Hold::Adoption(before) => Scope::new(&[command], Some(before.clone())),
+        }
+    }
+
     /// Returns the processes that the ended command left behind.
     pub fn left(&self) -> Vec<Descendant> {
         match &self.hold {
@@ -156,13 +165,4 @@ impl Drop for Enclosure {
             let _ = init.kill();
         }
     }
-}
-
-/// Returns the processes that a process started or adopted, including zombies.
-fn children(of: u32) -> Vec<u32> {
-    let tasks = std::fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
-    let lists = tasks.map(|task| std::fs::read_to_string(task.path().join("children")).unwrap_or_default());
-    let numbers =
-        |list: String| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>();
-    lists.flat_map(numbers).collect()
 }

@@ -6,14 +6,17 @@
 //! its end, before its process id is released. All processes that it starts can be enclosed with
 //! it; the thread that does so starts nothing else.
 
+use crate::call_log::CallLog;
 use crate::enclosure::Enclosure;
 use crate::missing::is_missing;
 use crate::platform::die_with_starter;
 use crate::stop::Stop;
+use crate::tracer::{TracedEnd, Tracer};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -32,6 +35,9 @@ pub struct Foreground<'a> {
     pub folder: Option<PathBuf>,
     /// Environment variables in addition to those of kurabe.
     pub environment: Vec<(&'static str, PathBuf)>,
+    /// Receives the calls that concern files, if they are recorded. Only an enclosed command is
+    /// recorded.
+    pub calls: Option<Arc<CallLog>>,
 }
 
 /// Result of a command.
@@ -52,7 +58,7 @@ impl Foreground<'_> {
     /// # Errors
     /// If it cannot be started.
     pub fn run(&self, stop: &Stop) -> Result<ForegroundEnd> {
-        self.run_in(None, stop, &mut |_| {})
+        self.run_in((None, None), stop, &mut |_| {})
     }
 
     /// Runs the command like [`Self::run`], and encloses all processes that it starts.
@@ -69,9 +75,12 @@ impl Foreground<'_> {
         mut stops: impl FnMut(&Enclosure) + Send,
         ends: impl FnOnce(ForegroundEnd, &mut Enclosure) -> T,
     ) -> Result<T> {
-        let mut run = move |enclosure: &Enclosure| self.run_in(Some(enclosure), stop, &mut stops);
+        let tracer = self.calls.as_ref().map(|log| Tracer::start(Arc::clone(log))).transpose();
+        let tracer = tracer.map_err(|error| cannot_trace(&error))?;
+        let traces = tracer.as_ref();
+        let mut run = move |enclosure: &Enclosure| self.run_in((Some(enclosure), traces), stop, &mut stops);
         let lost = || ErrorKind::Internal.error(text!("a thread was lost", "スレッドが失われました"));
-        std::thread::scope(|scope| {
+        let ended = std::thread::scope(|scope| {
             let (to_end, ended) = channel();
             let (keep, is_kept) = channel::<()>();
             // The thread that creates a PID namespace can start nothing outside it, not even a
@@ -88,6 +97,7 @@ impl Foreground<'_> {
             let enclosed = enclosed.map_err(|error| Error::no_thread(&error))?;
             if let Ok((mut enclosure, ended)) = ended.recv() {
                 let ended = ended.map(|ended| ends(ended, &mut enclosure));
+                stop.forget_scopes();
                 drop(keep);
                 return ended;
             }
@@ -98,14 +108,17 @@ impl Foreground<'_> {
                     &error,
                 )
             })?;
-            let ended = run(&enclosure)?;
-            Ok(ends(ended, &mut enclosure))
-        })
+            let ended = run(&enclosure).map(|ended| ends(ended, &mut enclosure));
+            stop.forget_scopes();
+            ended
+        });
+        tracer.into_iter().for_each(Tracer::join);
+        ended
     }
 
     fn run_in(
         &self,
-        enclosure: Option<&Enclosure>,
+        (enclosure, tracer): (Option<&Enclosure>, Option<&Tracer>),
         stop: &Stop,
         stops: &mut dyn FnMut(&Enclosure),
     ) -> Result<ForegroundEnd> {
@@ -119,7 +132,8 @@ impl Foreground<'_> {
         });
         let held = enclosure.map_or(Ok(()), |enclosure| enclosure.hold(&mut command, self.folder.as_deref()));
         die_with_starter(&mut command);
-        let ended = held.and_then(|()| wait(command, enclosure, stop, stops));
+        tracer.inspect(|tracer| tracer.hold(&mut command));
+        let ended = held.and_then(|()| wait(command, (enclosure, tracer), stop, stops));
         ended.map_err(|error| {
             if is_missing(program, &error) {
                 let message = text!(
@@ -136,25 +150,39 @@ impl Foreground<'_> {
     }
 }
 
+fn cannot_trace(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot follow the calls of the command", "コマンドの呼び出しを追跡できません"), error)
+}
+
 fn wait(
     mut command: Command,
-    enclosure: Option<&Enclosure>,
+    (enclosure, tracer): (Option<&Enclosure>, Option<&Tracer>),
     stop: &Stop,
     stops: &mut dyn FnMut(&Enclosure),
 ) -> std::io::Result<ForegroundEnd> {
     let begun = Instant::now();
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
+    if let Some(enclosure) = enclosure {
+        stop.add_scope(&Arc::new(enclosure.scope(child.id())));
+    }
     let mut is_asked = false;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    while waitid(WaitId::Pid(pid), options)?.is_none() {
+    let has_ended = || match tracer {
+        Some(tracer) => Ok(tracer.end().is_some()),
+        None => waitid(WaitId::Pid(pid), options).map(|ended| ended.is_some()),
+    };
+    while !has_ended()? {
         if stop.is_asked() && !is_asked {
             is_asked = true;
             // It may have ended just now.
             let _ = kill_process(pid, Signal::TERM);
         }
         if let Some(enclosure) = enclosure {
-            enclosure.reap(Some(pid));
+            // A tracer reaps what it traces.
+            if tracer.is_none() {
+                enclosure.reap(Some(pid));
+            }
             if is_asked {
                 stops(enclosure);
             }
@@ -162,12 +190,54 @@ fn wait(
         std::thread::sleep(if begun.elapsed() < LOOK { FIRST_LOOK } else { LOOK });
     }
     let elapsed_ns = begun.elapsed().as_nanos() as u64;
-    let asked_bytes = asked_bytes(&child);
+    if let Some(TracedEnd { status, asked_bytes }) = tracer.and_then(Tracer::end) {
+        return Ok(ForegroundEnd { status, elapsed_ns, asked_bytes });
+    }
+    let asked_bytes = asked_bytes(child.id());
     Ok(ForegroundEnd { status: child.wait()?, elapsed_ns, asked_bytes })
 }
 
 /// Returns `wchar` of proc_pid_io(5), for the process and the children it waited for.
-fn asked_bytes(child: &std::process::Child) -> Option<u64> {
-    let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id())).ok()?;
+pub(crate) fn asked_bytes(process: u32) -> Option<u64> {
+    let counts = std::fs::read_to_string(format!("/proc/{process}/io")).ok()?;
     counts.lines().find_map(|line| line.strip_prefix("wchar: ")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::needs::needs;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn an_enclosed_command_is_killed_with_everything_that_it_started() {
+        if !needs("sh") || !needs("setsid") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let ready = folder.path().join("ready");
+        let line = "trap '' TERM HUP INT; (while :; do :; done) & setsid sh -c 'while :; do :; done' & \
+                    touch ready; while :; do :; done";
+        let words = ["sh", "-c", line].map(str::to_owned);
+        let (stop, path) = (Stop::default(), folder.path().to_owned());
+        let command = Foreground { words: &words, folder: Some(path), ..Foreground::default() };
+        std::thread::scope(|scope| {
+            let killing = scope.spawn(|| {
+                while !ready.exists() {
+                    std::thread::sleep(FIRST_LOOK);
+                }
+                stop.kill_programs();
+            });
+            let ends = |ended: ForegroundEnd, enclosure: &mut Enclosure| {
+                let begun = Instant::now();
+                while !enclosure.left().is_empty() && begun.elapsed() < Duration::from_secs(5) {
+                    std::thread::sleep(FIRST_LOOK);
+                }
+                (ended.status.signal(), enclosure.left().len())
+            };
+            let ended = command.run_enclosed(&stop, |_| {}, ends).unwrap();
+            killing.join().unwrap();
+            assert_eq!(ended, (Some(9), 0));
+        });
+    }
 }

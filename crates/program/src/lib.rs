@@ -6,12 +6,17 @@
 //! the paths that programs receive lead through it. [`Stop`] is the handle of a run, and knows the
 //! programs that run under it.
 //!
+//! The calls of a command that concern files can be recorded ([`CallLog`]).
+//!
 //! Not here: cold caches before a program starts, counters of the device, cells and events (the
 //! engine's).
 
+mod call_log;
+mod call_table;
 mod command_line;
 mod enclosure;
 mod folder;
+mod followed_call;
 mod foreground;
 mod git_material;
 mod git_tree;
@@ -20,10 +25,14 @@ mod missing;
 mod platform;
 mod programs;
 mod run;
+mod scope;
 mod stop;
+mod traced_thread;
+mod tracer;
 mod work_folder;
 mod worker;
 
+pub use call_log::{BeforeSync, CallLog, CallRules, RecordedCalls, SyncOfFile};
 pub use enclosure::Enclosure;
 pub use folder::{FileIdentity, Folder};
 pub use foreground::{Foreground, ForegroundEnd};

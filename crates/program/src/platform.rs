@@ -4,6 +4,13 @@
 // held by threads that no longer exist.
 #![allow(unsafe_code)]
 
+mod tracing;
+
+pub(crate) use tracing::{
+    Onward, StopRule, TraceStop, be_traced, call_result, fail_call, filter, resume, seize, stopped_call,
+    trace_stop, wait_for_stop,
+};
+
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;

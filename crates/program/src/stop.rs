@@ -1,10 +1,11 @@
 //! Stops a run.
 
 use crate::platform::signal_group;
+use crate::scope::Scope;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Handle that stops a run. Each run has its own, which knows the programs that run under it.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Stop {
     asked: AtomicBool,
     /// Process groups of the programs that run now.
     groups: Mutex<Vec<u32>>,
+    /// Enclosed commands that run now.
+    scopes: Mutex<Vec<Arc<Scope>>>,
 }
 
 impl Stop {
@@ -40,6 +43,17 @@ impl Stop {
         for group in self.groups.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal_group(*group, Signal::KILL);
         }
+        self.scopes.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|scope| scope.kill());
+    }
+
+    /// Records that an enclosed command runs.
+    pub(crate) fn add_scope(&self, scope: &Arc<Scope>) {
+        self.scopes.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(scope));
+    }
+
+    /// Records that no process of an enclosed command is left.
+    pub(crate) fn forget_scopes(&self) {
+        self.scopes.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Records that a program runs, which leads this process group.

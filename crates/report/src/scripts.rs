@@ -11,7 +11,7 @@ use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
 use kurabe_identify::DeviceIdentity;
-use kurabe_lab::{CutTrial, ImageReport, ModelSide};
+use kurabe_lab::{CutTrial, ImageReport, ModelSide, UnsafeOrder};
 use kurabe_price::{Bill, BudgetLine, Changes};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
 use kurabe_stats::{CellFigures, run_figures};
@@ -292,6 +292,11 @@ pub enum ScriptLine<'a> {
     Cut {
         /// Result of the power cut.
         trial: &'a CutTrial,
+    },
+    /// Unsafe orders of the calls of a command, found without a power cut.
+    UnsafeOrders {
+        /// The orders.
+        orders: &'a [UnsafeOrder],
     },
     /// A trace of a command was recorded.
     Recorded {

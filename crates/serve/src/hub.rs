@@ -120,6 +120,8 @@ pub(crate) struct Hub {
     /// Whether clients are accepted, and the number of requests by kurabe's own client before that.
     announced: bool,
     own_requests: u64,
+    /// Work to do at the beginning of each power cut.
+    at_cut: Option<Box<dyn Fn() + Send>>,
     /// Whether power is off after a cut. Requests of fronts fail until it is on, because fronts
     /// cannot reconnect.
     is_off: bool,
@@ -164,6 +166,7 @@ impl Hub {
             },
             announced: false,
             own_requests: 0,
+            at_cut: None,
             is_off: false,
             awake_until_ns: if granted.awake_per_rest.is_some() { MOST_AWAKE_NS } else { u64::MAX },
             granted,

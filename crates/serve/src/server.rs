@@ -229,6 +229,18 @@ impl Serving {
         self.controls.obey(request)
     }
 
+    /// Does some work at the beginning of each power cut, before any request fails. The server waits
+    /// for it, so it must not wait for the server or its devices.
+    pub fn at_cut(&self, work: impl Fn() + Send + 'static) {
+        self.controls.tell(HubCommand::AtCut(Box::new(work)));
+    }
+
+    /// Returns work that cuts power, for another thread. Errors are reported when power is cut again.
+    pub fn cutter(&self) -> impl Fn() + Send + Sync + 'static {
+        let controls = Arc::clone(&self.controls);
+        move || drop(controls.obey(ControlRequest::Cut))
+    }
+
     /// Removes the block devices once they are not in use, and waits until they are removed. `busy`
     /// is called with the users of a device.
     ///

@@ -8,7 +8,7 @@ use crate::lang::below;
 use clap::{Args, ValueHint};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{quantity::parse_bytes, words::Keyword};
-use kurabe_lab::{CutPlace, FileSystemKind, parse_percent, parse_writes};
+use kurabe_lab::{CutPlace, FileSystemKind, SyncOfFile, parse_percent, parse_writes};
 use kurabe_report::Unaccepted;
 
 /// The folder on a device of kurabe's in which a command runs.
@@ -87,7 +87,7 @@ pub struct OnArgs {
     #[arg(long, help = help("on.in-time"))]
     pub in_time: bool,
     #[arg(
-        long, value_name = "N-writes", num_args = 0..=1, default_missing_value = "anywhere",
+        long, value_name = "N-writes|N-fsync@FILE", num_args = 0..=1, default_missing_value = "anywhere",
         value_parser = cut_place,
         help = help("on.cut-power")
     )]
@@ -106,10 +106,23 @@ pub struct OnArgs {
     pub folder: FolderArgs,
 }
 
-/// Parses where power is cut: `anywhere`, or a number of writes such as `100-writes`.
+/// Parses where power is cut: `anywhere`, a number of writes such as `100-writes`, or before a call
+/// such as `fsync@wal` and `3-fsync@wal`.
 fn cut_place(words: &str) -> Result<CutPlace, String> {
     if words == "anywhere" {
         return Ok(CutPlace::Anywhere);
+    }
+    if let Some((call, file)) = words.split_once('@') {
+        let number = match call.strip_suffix("fsync") {
+            Some("") => Some(1),
+            Some(number) => {
+                number.strip_suffix('-').and_then(|number| number.parse().ok()).filter(|number| *number > 0)
+            }
+            None => None,
+        };
+        if let Some(number) = number.filter(|_| !file.is_empty()) {
+            return Ok(CutPlace::Before(SyncOfFile { file: file.to_owned(), number: Some(number) }));
+        }
     }
     parse_writes(words).map(CutPlace::After).map_err(worded)
 }

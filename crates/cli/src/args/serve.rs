@@ -5,9 +5,9 @@ use super::paths::{SocketPath, TargetPath};
 use super::shared::{ForceArgs, duration_or_zero, worded};
 use crate::lang::{below, t};
 use clap::{Args, Subcommand, ValueHint, builder::PossibleValuesParser};
-use kurabe_core::Result;
 use kurabe_core::output_path::OutputPath;
-use kurabe_lab::{ServedRequest, assignments, parse_writes};
+use kurabe_core::{ErrorKind, Result, text};
+use kurabe_lab::{ServedRequest, SyncOfFile, assignments, parse_writes};
 use kurabe_serve::{DeviceFault, PowerRules, attachments_folder};
 
 const TIME_EN: &str = "Time";
@@ -41,10 +41,24 @@ pub struct ServedModelArgs {
     pub set: Vec<String>,
     #[arg(
         long, value_name = "WHAT[@WHERE][@WHEN]",
-        value_parser = |words: &str| DeviceFault::parse(words).map_err(worded),
+        value_parser = fault,
         help = help("served-model.fault")
     )]
-    pub fault: Vec<DeviceFault>,
+    pub fault: Vec<FaultArg>,
+}
+
+/// A fault of the device, or of the calls of a command on it.
+#[derive(Clone, Debug)]
+pub enum FaultArg {
+    Device(DeviceFault),
+    Call(SyncOfFile),
+}
+
+fn fault(words: &str) -> Result<FaultArg, String> {
+    match SyncOfFile::parse_fault(words) {
+        Some(call) => Ok(FaultArg::Call(call)),
+        None => DeviceFault::parse(words).map(FaultArg::Device).map_err(worded),
+    }
 }
 
 impl ServedModelArgs {
@@ -54,6 +68,18 @@ impl ServedModelArgs {
     /// When a change is malformed.
     pub fn sets(&self) -> Result<Vec<(String, String)>> {
         assignments("--set", &self.set, "flash.program_rate=10MB/s")
+    }
+
+    /// Returns the faults of the device, and those of calls.
+    pub fn faults(&self) -> (Vec<DeviceFault>, Vec<SyncOfFile>) {
+        let (mut of_device, mut of_calls) = (Vec::new(), Vec::new());
+        for fault in self.fault.clone() {
+            match fault {
+                FaultArg::Device(fault) => of_device.push(fault),
+                FaultArg::Call(call) => of_calls.push(call),
+            }
+        }
+        (of_device, of_calls)
     }
 }
 
@@ -108,6 +134,17 @@ impl ServedArgs {
     /// # Errors
     /// When a change of the model is malformed.
     pub fn request(&self) -> Result<ServedRequest> {
+        let (faults, calls) = self.model.faults();
+        if let Some(call) = calls.first() {
+            let words = call.fault_words();
+            let message = text!(
+                "{words} concerns the calls of a command, which a served disk does not see",
+                "{words} はコマンドの呼び出しの故障で、ディスクからは見えません"
+            );
+            return Err(ErrorKind::Usage
+                .error(message)
+                .remedy(text!("use it with `kurabe on`", "`kurabe on` で使ってください")));
+        }
         let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn;
         Ok(ServedRequest {
             target: self.model.target.name(),
@@ -124,7 +161,7 @@ impl ServedArgs {
                 seed: self.seed,
                 torn: self.torn,
             }),
-            faults: self.model.fault.clone(),
+            faults,
             noted_in: attachments_folder().ok(),
         })
     }

@@ -54,6 +54,7 @@ mod poisoned;
 mod pricing;
 mod procedures;
 mod programs;
+mod promises;
 mod ranks;
 mod recipes;
 mod reports;

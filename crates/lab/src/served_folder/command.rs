@@ -11,7 +11,7 @@ use crate::system_tool::POINT;
 use crate::without_root::is_without_root;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Descendant, block_number, mounts_of, swap_off, thaw, uses_file_system};
-use kurabe_program::{Enclosure, Foreground, ForegroundEnd};
+use kurabe_program::{CallLog, Enclosure, Foreground, ForegroundEnd};
 use kurabe_serve::{ControlRequest, RequestLog, let_go_of_loops};
 use kurabe_sim::{RecordedRequest, RequestKind};
 use std::fs::File;
@@ -84,6 +84,20 @@ impl ServedFolder {
         environment: &[(&'static str, PathBuf)],
         handle: &RunHandle,
     ) -> Result<CommandEnd> {
+        self.run_recorded(words, environment, handle, None)
+    }
+
+    /// Runs a command like [`Self::run`], and records its calls.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and when calls cannot be recorded.
+    pub fn run_recorded(
+        &self,
+        words: &[String],
+        environment: &[(&'static str, PathBuf)],
+        handle: &RunHandle,
+        calls: Option<Arc<CallLog>>,
+    ) -> Result<CommandEnd> {
         let folder = self.has_file_system().then(|| self.folder());
         let mut environment = environment.to_vec();
         environment.push(("KURABE_DEVICE", self.device.clone()));
@@ -106,7 +120,7 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            let command = Foreground { words: &words, folder, environment };
+            let command = Foreground { words: &words, folder, environment, calls };
             let thaws = |enclosure: &Enclosure| caretaker.thaw(enclosure);
             command
                 .run_enclosed(&of_run.stop, thaws, |ended, enclosure| caretaker.look_after(ended, enclosure))

@@ -47,6 +47,7 @@ impl Hub {
                 let after_writes = self.acknowledged_writes + writes;
                 drop(answer.send(rules.map(|rules| rules.after_writes = Some(after_writes))));
             }
+            HubCommand::AtCut(work) => self.at_cut = Some(work),
             HubCommand::PowerOn(answer) => {
                 self.is_off = false;
                 drop(answer.send(Ok(())));
@@ -123,10 +124,12 @@ impl Hub {
         self.account.rehearsal(&self.parts.spec, self.parts.seed, self.counts.round_trip_ns)
     }
 
-    /// Cuts power: loses cached writes according to the rules, drops clients, and restarts the
-    /// stack.
+    /// Cuts power: stops programs, loses cached writes according to the rules, drops clients, and
+    /// restarts the stack.
     pub(super) fn cut_power(&mut self) -> Result<CutReport> {
         let rules = self.parts.power.clone().ok_or_else(no_power_cuts)?;
+        // Programs stop with the power, before any of their requests fails.
+        self.at_cut.iter().for_each(|work| work());
         let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
         let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();
         clients.into_iter().for_each(|id| self.drop_connection(id));

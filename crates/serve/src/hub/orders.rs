@@ -29,6 +29,8 @@ pub(crate) enum HubCommand {
     Cut(Sender<Result<CutReport>>),
     /// Cut after a number of further acknowledged writes.
     CutAfter(u64, Sender<Result<()>>),
+    /// Work to do at the beginning of each power cut.
+    AtCut(Box<dyn Fn() + Send>),
     PowerOn(Sender<Result<()>>),
     /// Sets a fault, or lifts all if `None`.
     Fault(Option<DeviceFault>, Sender<Result<()>>),
