@@ -11,6 +11,7 @@ use crate::handle::RunHandle;
 use crate::recover::is_gone;
 use crate::served::ServedModel;
 use crate::stream::{Happening, Stream};
+use crate::warmth::Warmth;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
@@ -18,7 +19,7 @@ use kurabe_core::mention::{DB, IMPORT};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_engine::Remains;
-use kurabe_host::{health, own_identity};
+use kurabe_host::own_identity;
 use kurabe_store::Store;
 use std::path::PathBuf;
 
@@ -49,6 +50,7 @@ pub(crate) struct Journal<'a> {
     lost: bool,
     /// The test file or work folder, until its removal is confirmed.
     made: Option<MadeFile>,
+    warmth: Warmth,
 }
 
 impl<'a> Journal<'a> {
@@ -56,7 +58,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         lab.store.begin_run(&mut header, &own_identity())?;
         let record = RunRecord::begun(header);
-        Ok(Self { lab, record, lost: false, made: None })
+        Ok(Self { lab, record, lost: false, made: None, warmth: Warmth::default() })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -104,6 +106,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
         let kept = self.keep(&event);
         self.noted(kept)?;
+        self.warmth.hear(&event);
         self.lab.stream.tell(self.id(), Happening::Run(event))
     }
 
@@ -168,7 +171,7 @@ impl<'a> Journal<'a> {
             Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
         let ended_at = now()?;
-        self.record.health_after = health(&self.record.header.environment.devices);
+        self.record.health_after = self.warmth.end(&self.record.header);
         self.tell(Event::RunDone { status, ended_at, error })
     }
 

@@ -82,6 +82,9 @@ pub struct VersusRequest {
     pub variants: Vec<Variant>,
     /// Name of the profile, or path of its file.
     pub profile: String,
+    /// Profile that is used instead of the named one, with its own repetitions.
+    #[serde(skip)]
+    pub given: Option<Box<Profile>>,
     /// Maximum measuring time in ns of all targets together. The default is [`USUAL_TIME_NS`],
     /// towards which the virtual time of models does not count.
     pub time_ns: Option<u64>,
@@ -114,6 +117,7 @@ impl Default for VersusRequest {
             targets: Vec::new(),
             variants: Vec::new(),
             profile: "quick".to_owned(),
+            given: None,
             time_ns: None,
             repetition_ns: USUAL_REPETITION_NS,
             margin: 0.05,
@@ -323,6 +327,8 @@ impl VersusRequest {
 
     fn limit(&self) -> LongestTime {
         match self.time_ns {
+            // The number of repetitions ends the measurement.
+            None if self.given.is_some() => LongestTime::Measuring(u64::MAX),
             None if self.are_models() => LongestTime::Computing(USUAL_TIME_NS),
             time_ns => LongestTime::Measuring(time_ns.unwrap_or(USUAL_TIME_NS)),
         }
@@ -395,7 +401,10 @@ impl VersusRequest {
         let Overrides { size_bytes, seed, engine, .. } = self.overrides;
         let request = RunRequest {
             target: target.clone(),
-            procedure: Procedure::Named(self.profile.clone()),
+            procedure: match &self.given {
+                Some(profile) => Procedure::Given(profile.clone()),
+                None => Procedure::Named(self.profile.clone()),
+            },
             overrides: Overrides { size_bytes, seed, ..Overrides::default() },
             labels: self.labels.clone(),
             // If models are compared with a real target, the real target keeps its test file.
@@ -432,6 +441,12 @@ impl VersusRequest {
                 )));
         }
         let rules = &mut profile.rules;
+        if self.given.is_some() {
+            // Blocks come in pairs.
+            rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
+            rules.runs = rules.runs.next_multiple_of(2);
+            return Ok(());
+        }
         (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns());
         // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
@@ -466,8 +481,12 @@ impl VersusRequest {
 /// Returns how long cells may take to settle. The virtual time of a model costs nothing. Small
 /// writes take seconds to fill a hard disk's cache of some tens of MB. A solid-state drive's write
 /// cache takes too long to fill between two repetitions, and reads do not fill any cache.
-fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
-    let times = headers.map(|header| {
+/// `None` for a given profile, whose repetitions begin as it says.
+fn settling_time(request: &VersusRequest, headers: Vec<RunHeader>) -> Option<SettlingTime> {
+    if request.given.is_some() {
+        return None;
+    }
+    let times = headers.iter().map(|header| {
         let turns = |device: &BlockDevice| device.turns() == Some(true);
         let is_watched_long = header.model.is_some() || header.environment.devices.iter().any(turns);
         let [read_ms, write_ms, most_ms] = match is_watched_long {
@@ -482,7 +501,7 @@ fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h 
         };
         SettlingTime { read_ns, write_ns, most_ns, warm_up_ns, together_ns }
     });
-    times.max_by_key(|time| time.most_ns).unwrap_or_default()
+    Some(times.max_by_key(|time| time.most_ns).unwrap_or_default())
 }
 
 /// Returns the earlier target that is the same as that of a run. Two test files in one directory
@@ -530,6 +549,9 @@ impl Live<'_, '_> {
     /// Performs an interim analysis after a pair of blocks. Returns what each cell still needs.
     fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
+        if self.request.given.is_some() {
+            return Ok(self.all_again(blocks, cell_count));
+        }
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
         let needed = self.referee.decide(blocks, cell_count, cells);
         let standings = self.referee.standings();
@@ -555,6 +577,16 @@ impl Live<'_, '_> {
         let (settled, comparisons) = standings.settled();
         tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
         Ok(needed)
+    }
+
+    /// Returns all targets for each cell until the given profile's repetitions are complete.
+    fn all_again(&self, blocks: u32, cell_count: usize) -> Vec<Vec<usize>> {
+        let profile = self.journals[0].record.header.profile.as_ref();
+        let targets = match profile.is_some_and(|profile| blocks < profile.repetitions()) {
+            true => (0..self.journals.len()).collect(),
+            false => Vec::new(),
+        };
+        vec![targets; cell_count]
     }
 
     /// Measures until no target needs more blocks or the time is up.
@@ -592,8 +624,8 @@ impl Live<'_, '_> {
         let mut decide = |blocks, cell_count| live.borrow_mut().look(blocks, cell_count);
         let time_used = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
-        let settling =
-            Some(settling_time(request, live.borrow().journals.iter().map(|journal| &journal.record.header)));
+        let headers = live.borrow().journals.iter().map(|journal| journal.record.header.clone()).collect();
+        let settling = settling_time(request, headers);
         let rules = TurnRules { order_seed, own_spans, settling };
         Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
     }

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,8 @@ pub struct Foreground<'a> {
     pub folder: Option<PathBuf>,
     /// Environment variables in addition to those of kurabe.
     pub environment: Vec<(&'static str, PathBuf)>,
+    /// Whether it gets no input and its output is dropped, because kurabe's own output goes there.
+    pub is_silent: bool,
 }
 
 /// Result of a command.
@@ -114,6 +116,9 @@ impl Foreground<'_> {
         };
         let mut command = Command::new(program);
         command.args(arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if self.is_silent {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
         self.folder.iter().for_each(|folder| {
             command.current_dir(folder);
         });

@@ -150,6 +150,13 @@ pub enum ScriptLine<'a> {
         /// Size of the file.
         bytes: usize,
     },
+    /// The file of a study was written.
+    StudyFile {
+        /// The file.
+        file: String,
+        /// Size of the file.
+        bytes: usize,
+    },
     /// A report was written.
     Report {
         /// The file.

@@ -15,6 +15,7 @@ const UNITS: [Unit; 8] = [
     Unit::Count,
     Unit::Factor,
     Unit::Share,
+    Unit::Celsius,
 ];
 
 fn number() -> impl Strategy<Value = f64> {

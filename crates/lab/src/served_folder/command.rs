@@ -106,7 +106,7 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            let command = Foreground { words: &words, folder, environment };
+            let command = Foreground { words: &words, folder, environment, ..Foreground::default() };
             let thaws = |enclosure: &Enclosure| caretaker.thaw(enclosure);
             command
                 .run_enclosed(&of_run.stop, thaws, |ended, enclosure| caretaker.look_after(ended, enclosure))
