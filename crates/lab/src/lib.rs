@@ -96,7 +96,7 @@ pub use own_devices::check_targets;
 pub use prepared::Prepared;
 pub use pricing::{NO_FILES, PriceRequest, PricedCommand, UNMARKED, price};
 pub use profile::{jobs_of_line, load_job, load_profile};
-pub use ranking::{RankedModel, assumed_movers, ranked_models};
+pub use ranking::{ModelLimits, RankedModel, assumed_movers, limits_of_runs, ranked_models};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};

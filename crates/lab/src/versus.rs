@@ -550,6 +550,8 @@ impl Live<'_, '_> {
     fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
         if self.request.given.is_some() {
+            let event = TurnsEvent::VersusBlocks { blocks, settled: 0, comparisons: 0 };
+            self.lab.stream.tell(self.journals[0].id(), Happening::Turns(event))?;
             return Ok(self.all_again(blocks, cell_count));
         }
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();

@@ -51,12 +51,14 @@ impl Real<'_> {
             TimeMark::Program { command } => self.from_program(context, step, command, &mut stop)?,
             start => {
                 let mut start = Lookout::of(start)?;
+                start.forget()?;
                 context.emit(Event::Preparing { what: mark_words(&step.start) })?;
                 while !start.is_seen()? {
                     context.interrupt.check()?;
                     sleep_until(monotonic_ns() + LOOK_NS);
                 }
                 drop(start);
+                stop.forget()?;
                 self.await_end(context, step, &mut stop, monotonic_ns(), &|| false)?
             }
         };
@@ -79,6 +81,7 @@ impl Real<'_> {
         stop: &mut Lookout,
     ) -> Result<Course> {
         context.emit(Event::Preparing { what: mark_words(&step.start) })?;
+        stop.forget()?;
         let (ending, has_failed) = (Stop::default(), AtomicBool::new(false));
         let run = || {
             let program = Foreground { words: command, is_silent: true, ..Foreground::default() };
@@ -109,7 +112,6 @@ impl Real<'_> {
         failed: &dyn Fn() -> bool,
     ) -> Result<Course> {
         let mark = self.noise.start();
-        stop.forget()?;
         context.emit(Event::Preparing { what: mark_words(&step.stop) })?;
         let mut told_ns = start_ns;
         loop {

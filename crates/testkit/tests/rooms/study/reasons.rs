@@ -120,9 +120,14 @@ impl Disk {
 
 fn asked(source: &str, options: &StudyOptions, is_mixture: bool) -> QuestionResult {
     let study = Study::parse("links.toml", source, &Catalogue::load().unwrap()).unwrap();
-    let result =
-        run(&plan(&study, options).unwrap(), Vec::new(), &Drive { is_mixture }, |points| all(points, |point| Disk.run(point)), 2)
-            .unwrap();
+    let result = run(
+        &plan(&study, options).unwrap(),
+        Vec::new(),
+        &Drive { is_mixture },
+        |points| all(points, |point| Disk.run(point)),
+        2,
+    )
+    .unwrap();
     result.verdicts.into_iter().next().unwrap()
 }
 

@@ -94,8 +94,14 @@ fn study() -> Study {
 }
 
 fn result(options: &StudyOptions, inventor: &Inventor) -> StudyResult {
-    run(&plan(&study(), options).unwrap(), Vec::new(), inventor, |points| all(points, |point| Walker::default().run(point)), 3)
-        .unwrap()
+    run(
+        &plan(&study(), options).unwrap(),
+        Vec::new(),
+        inventor,
+        |points| all(points, |point| Walker::default().run(point)),
+        3,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -120,9 +126,14 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
     };
     let plan = plan(&study(), &options).unwrap();
     let json = |threads: usize| {
-        let result =
-            run(&plan, Vec::new(), &Inventor::default(), |points| all(points, |point| Walker::default().run(point)), threads)
-                .unwrap();
+        let result = run(
+            &plan,
+            Vec::new(),
+            &Inventor::default(),
+            |points| all(points, |point| Walker::default().run(point)),
+            threads,
+        )
+        .unwrap();
         serde_json::to_string(&result).unwrap()
     };
     let one = json(1);
@@ -181,8 +192,14 @@ model = "ideal-ram-disk"
         let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
         let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
         let plan = plan(&study, options).unwrap();
-        let mut result =
-            run(&plan, Vec::new(), &Inventor::default(), |points| all(points, |point| Walker::default().run(point)), 1).unwrap();
+        let mut result = run(
+            &plan,
+            Vec::new(),
+            &Inventor::default(),
+            |points| all(points, |point| Walker::default().run(point)),
+            1,
+        )
+        .unwrap();
         let rows = result.parts.pop().unwrap().rows;
         rows.iter()
             .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
@@ -335,8 +352,16 @@ fn a_row_without_a_model_needs_a_device_and_no_key_of_a_model() {
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert!(error.remedy_text().unwrap().en.contains("--on b=PATH"), "{error:?}");
     for (good, bad, what) in [
-        ("target = \"/mnt/a\"", "target = \"/mnt/a\"\nset = [\"memory.access=1 ms\"]", "`set` refers to a model"),
-        ("target = \"/mnt/a\"", "target = \"/mnt/a\"\nmodel = \"ideal-ram-disk\"", "either a `model` or a `target`"),
+        (
+            "target = \"/mnt/a\"",
+            "target = \"/mnt/a\"\nset = [\"memory.access=1 ms\"]",
+            "`set` refers to a model",
+        ),
+        (
+            "target = \"/mnt/a\"",
+            "target = \"/mnt/a\"\nmodel = \"ideal-ram-disk\"",
+            "either a `model` or a `target`",
+        ),
         ("on = \"a\"\ntarget = \"/mnt/a\"\n", "", "a row needs a `model`"),
         ("\"columns\"", "\"across\"", "`across`"),
     ] {

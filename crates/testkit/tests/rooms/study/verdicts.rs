@@ -123,7 +123,14 @@ impl Disk {
 
 fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
     let study = Study::parse("small.toml", source, &Catalogue::load().unwrap()).unwrap();
-    run(&plan(&study, options).unwrap(), Vec::new(), &Inventor, |points| all(points, |point| disk.run(point)), 3).unwrap()
+    run(
+        &plan(&study, options).unwrap(),
+        Vec::new(),
+        &Inventor,
+        |points| all(points, |point| disk.run(point)),
+        3,
+    )
+    .unwrap()
 }
 
 fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {

@@ -1,7 +1,7 @@
 //! Functions shared by the tests of studies.
 
-use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::Result;
+use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::Direction;
 use kurabe_study::{Measured, Point, RealAnswers};
 
