@@ -31,21 +31,21 @@ impl Thermometer {
     }
 
     fn in_roots(roots: Roots, devices: &[BlockDevice]) -> Self {
-        let mut found = Self { roots, is_free: true, ..Self::default() };
+        let mut thermometer = Self { roots, is_free: true, ..Self::default() };
         for device in devices {
-            match sensor(&found.roots, &device.name) {
+            match sensor(&thermometer.roots, &device.name) {
                 Some(sensor) => {
-                    found.is_free &= device.name.starts_with("nvme");
-                    found.sensors.push(sensor);
+                    thermometer.is_free &= device.name.starts_with("nvme");
+                    thermometer.sensors.push(sensor);
                 }
                 None if device.health.as_ref().is_some_and(|health| health.temperature_celsius.is_some()) => {
-                    found.is_free = false;
-                    found.asked.push(device.clone());
+                    thermometer.is_free = false;
+                    thermometer.asked.push(device.clone());
                 }
                 None => {}
             }
         }
-        found
+        thermometer
     }
 
     /// Returns whether there is no sensor.

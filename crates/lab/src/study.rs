@@ -10,7 +10,6 @@ use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::record::{RunHeader, RunRecord};
 use kurabe_core::target_name::MODEL_PREFIX;
-use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, mention::ON, shown, text};
 use kurabe_engine::Session;
 use kurabe_ranks::Communicator;

@@ -18,7 +18,7 @@ const MOST_SAMPLES: usize = 1000;
 
 /// Something that reads a temperature.
 struct Sensor {
-    celsius: Box<dyn Fn() -> Option<i32>>,
+    celsius: Box<dyn Fn() -> Option<i32> + Send + Sync>,
     source: &'static str,
     /// Whether it may be read during a repetition.
     is_free: bool,
@@ -108,13 +108,12 @@ impl Warmth {
 mod tests {
     use super::*;
     use kurabe_core::record::Interval;
-    use std::cell::Cell;
-    use std::rc::Rc;
+    use std::sync::atomic::{AtomicI32, Ordering};
 
     /// Returns the warmth of a device that becomes one degree warmer with each reading.
     fn warmth(is_free: bool) -> Warmth {
-        let degrees = Rc::new(Cell::new(40));
-        let celsius = Box::new(move || Some(degrees.replace(degrees.get() + 1)));
+        let degrees = AtomicI32::new(40);
+        let celsius = Box::new(move || Some(degrees.fetch_add(1, Ordering::Relaxed)));
         let mut warmth = Warmth::default();
         warmth.begin(Some(Sensor { celsius, source: "hwmon", is_free, is_slow: false }));
         warmth

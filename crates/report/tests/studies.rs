@@ -2,13 +2,14 @@
 //! gives the status of each figure.
 
 use kurabe_core::record::{Notice, NoticeKind};
+use kurabe_chart::Theme;
 use kurabe_core::{Lang, Text, text};
 use kurabe_explain::{CellLimit, Limit, LimitKind, Strength};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowResult, STUDIES, Status,
+    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowOrder, RowResult, STUDIES, Status,
     StudyAxis, StudyResult, Swap, WhyRun, study_named,
 };
 
@@ -17,6 +18,8 @@ fn cell(value: f64, published: Option<f64>) -> CellResult {
     CellResult {
         range: None,
         value: Some(value),
+        plus_minus: None,
+        repeated: Vec::new(),
         published,
         error_percent: published.and_then(|published| published.error_percent(value)),
         status: Status::Calibrated,
@@ -65,6 +68,8 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         rows: (0..axis.len().max(1)).map(row).collect(),
         swaps: Vec::new(),
         ties: Vec::new(),
+        order: Vec::new(),
+        devices_across: false,
     }
 }
 
@@ -90,6 +95,7 @@ fn untold_verdict() -> QuestionResult {
         untold: Some(text!("no prices are known", "価格のデータがありません")),
         published: None,
         article: article(Agreement::CannotBeTold),
+        interleaved: false,
         changed: false,
         count: 0,
         calibrated: 0,
@@ -462,6 +468,73 @@ fn a_published_difference_that_the_model_does_not_show_is_told() {
         "{both}"
     );
     assert!(page(&[], &[]).contains("The order of the published figures is kept."));
+}
+
+/// Returns the result of a study of two devices, which were measured interleaved.
+fn own_result() -> StudyResult {
+    let mut own = part(&[], None);
+    own.rows.push(own.rows[0].clone());
+    let names = [text!("red stick", "赤いメモリー"), text!("blue stick", "青いメモリー")];
+    for (place, (row, name)) in own.rows.iter_mut().zip(names).enumerate() {
+        (row.label, row.path, row.model) = (name, Some(format!("/media/{place}")), None);
+        for cell in &mut row.cells {
+            (cell.status, cell.reason, cell.plus_minus) = (Status::Measured, None, Some(12.5));
+            cell.value = cell.value.map(|value| value * (1 + place) as f64);
+        }
+    }
+    own.order = vec![RowOrder::Interleaved { rows: vec![0, 1], blocks: 4 }];
+    let mut best = best_verdict();
+    (best.article, best.published, best.interleaved) = (None, None, true);
+    best.choices.iter_mut().for_each(|choice| choice.real = true);
+    StudyResult { parts: vec![own], verdicts: vec![best], unasked: Vec::new(), ..result() }
+}
+
+#[test]
+fn an_article_has_its_answers_first_then_figures_with_their_scatter_and_the_order_of_measuring() {
+    let words = |format, lang| {
+        let made = study_article(&own_result(), &[], format, Theme::Light, lang).unwrap();
+        String::from_utf8(made.bytes().to_vec()).unwrap()
+    };
+    for (lang, answer, title, figure, order) in [
+        (Lang::En, "second: 25 % faster than first.", "Results", "2,000.0 ± 12.5", "Measured interleaved, in 4 blocks"),
+        (Lang::Ja, "second", "結果", "2,000.0 ± 12.5", "交互に測定(順序を入れ替えながら 4 回)"),
+    ] {
+        for format in [ReportFormat::Page, ReportFormat::Markdown] {
+            let page = words(format, lang);
+            let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}: {page}"));
+            let answer = if lang == Lang::En { answer } else { "他方。一方 より 25 % 速い。" };
+            assert!(at(answer) < at(title) && at(title) < at(figure), "{page}");
+            assert!(page.contains(order) && !page.contains("one after the other"), "{page}");
+        }
+    }
+    let card = words(ReportFormat::Svg, Lang::En);
+    for words in ["red stick", "blue stick", "2,000.0 ± 12.5", "interleaved", "95 % interval"] {
+        assert!(card.contains(words), "{words}: {card}");
+    }
+    let error = study_article(&own_result(), &[], ReportFormat::Csv, Theme::Light, Lang::En).err().unwrap();
+    assert!(error.remedy_text().unwrap().en.contains("article.html"), "{error:?}");
+}
+
+#[test]
+fn devices_are_the_rows_or_the_columns_of_the_same_figures() {
+    let table = |across: bool| {
+        let mut result = own_result();
+        result.parts[0].devices_across = across;
+        let page = render_study_markdown(&result, Lang::En);
+        let rows: Vec<Vec<String>> = page
+            .lines()
+            .filter(|line| line.starts_with('|') && !line.contains("---"))
+            .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
+            .collect();
+        rows
+    };
+    let (rows, columns) = (table(false), table(true));
+    assert_eq!((rows.len(), columns.len()), (3, 7));
+    for (place, row) in rows.iter().enumerate().skip(1) {
+        for (column, figure) in row.iter().enumerate().skip(1) {
+            assert_eq!(*figure, columns[column][place], "{rows:#?} {columns:#?}");
+        }
+    }
 }
 
 #[test]

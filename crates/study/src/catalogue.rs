@@ -414,7 +414,7 @@ impl PublishedTable {
 
 /// Returns the year that a source states: in parentheses, or as a part of an address that is a date.
 fn year_in(source: &str) -> Option<u16> {
-    let (mut depth, mut found, mut before) = (0_u32, None, ' ');
+    let (mut depth, mut stated, mut before) = (0_u32, None, ' ');
     let mut rest = source;
     while let Some(letter) = rest.chars().next() {
         let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -433,11 +433,11 @@ fn year_in(source: &str) -> Option<u16> {
             month.len() >= 2 && month.bytes().take(2).all(|letter| letter.is_ascii_digit())
         });
         if depth > 0 || (before == '/' && month) {
-            found = year.or(found);
+            stated = year.or(stated);
         }
         (before, rest) = ('0', after);
     }
-    found
+    stated
 }
 
 #[cfg(test)]

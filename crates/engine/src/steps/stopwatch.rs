@@ -32,7 +32,7 @@ const TELL_NS: u64 = 100_000_000;
 const TERMINAL: &str = "/dev/tty";
 
 /// A measured time, on the clock of the run.
-struct Course {
+struct TimedSpan {
     start_ns: u64,
     end_ns: u64,
     noise: Noise,
@@ -47,7 +47,7 @@ impl Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let mut stop = Lookout::of(&step.stop)?;
-        let Course { start_ns, end_ns, noise } = match &step.start {
+        let TimedSpan { start_ns, end_ns, noise } = match &step.start {
             TimeMark::Program { command } => self.from_program(context, step, command, &mut stop)?,
             start => {
                 let mut start = Lookout::of(start)?;
@@ -79,7 +79,7 @@ impl Real<'_> {
         step: &StopwatchStep,
         command: &[String],
         stop: &mut Lookout,
-    ) -> Result<Course> {
+    ) -> Result<TimedSpan> {
         context.emit(Event::Preparing { what: mark_words(&step.start) })?;
         stop.forget()?;
         let (ending, has_failed) = (Stop::default(), AtomicBool::new(false));
@@ -94,10 +94,10 @@ impl Real<'_> {
             let thread = std::thread::Builder::new().spawn_scoped(scope, run);
             let thread = thread.map_err(|error| Error::no_thread(&error))?;
             let failed = || has_failed.load(Ordering::Relaxed);
-            let course = self.await_end(context, step, stop, start_ns, &failed);
+            let span = self.await_end(context, step, stop, start_ns, &failed);
             ending.ask();
             thread.join().map_err(|_| lost())??;
-            course
+            span
         })
     }
 
@@ -110,14 +110,14 @@ impl Real<'_> {
         stop: &mut Lookout,
         start_ns: u64,
         failed: &dyn Fn() -> bool,
-    ) -> Result<Course> {
+    ) -> Result<TimedSpan> {
         let mark = self.noise.start();
         context.emit(Event::Preparing { what: mark_words(&step.stop) })?;
-        let mut told_ns = start_ns;
+        let mut shown_ns = start_ns;
         loop {
             let now_ns = monotonic_ns();
             if stop.is_seen()? {
-                return Ok(Course { start_ns, end_ns: monotonic_ns(), noise: self.noise.finish(mark) });
+                return Ok(TimedSpan { start_ns, end_ns: monotonic_ns(), noise: self.noise.finish(mark) });
             }
             context.interrupt.check()?;
             if failed() {
@@ -126,9 +126,9 @@ impl Real<'_> {
             if now_ns - start_ns > step.limit_ns {
                 return Err(too_long(step));
             }
-            if now_ns - told_ns >= TELL_NS {
-                context.emit(progress(now_ns - start_ns, Interval::default(), now_ns - told_ns))?;
-                told_ns = now_ns;
+            if now_ns - shown_ns >= TELL_NS {
+                context.emit(progress(now_ns - start_ns, Interval::default(), now_ns - shown_ns))?;
+                shown_ns = now_ns;
             }
             sleep_until(now_ns + LOOK_NS);
         }

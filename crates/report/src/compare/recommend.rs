@@ -42,7 +42,7 @@ pub fn recommendation_doc(
         let from_memory = cells.filter(|(_, cell)| is_from_memory(cell, run.header.model.as_ref()));
         doc.push_all(memory_words(name, from_memory.map(|(_, cell)| words::cell(cell))));
     }
-    doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
+    doc.say_all(speeds(choice, names).into_iter().chain(longest_pauses(choice, asked, names)));
     doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
     doc.append(caveats(choice));
     if choice.parts.iter().any(|part| part.sync && part.cell.is_some()) {
@@ -71,8 +71,8 @@ pub fn recommendation_doc(
 
 /// Says for each model how many of its parameters are assumed, and where it is known to be wrong.
 fn limits_of_models(names: &[Text], limits: &[Option<ModelLimits>]) -> Doc {
-    let known = || names.iter().zip(limits).filter_map(|(name, limits)| Some((name, limits.as_ref()?)));
-    let assumed = known().map(|(name, limits)| {
+    let modelled = || names.iter().zip(limits).filter_map(|(name, limits)| Some((name, limits.as_ref()?)));
+    let assumed = modelled().map(|(name, limits)| {
         let (assumed, all) = (limits.assumed, limits.parameters);
         text!("{name} {assumed} of {all}", "{name} {all} 個中 {assumed} 個"; name)
     });
@@ -85,7 +85,7 @@ fn limits_of_models(names: &[Text], limits: &[Option<ModelLimits>]) -> Doc {
             assumed
         ));
     }
-    doc.push_all(known().flat_map(|(name, limits)| misses(name, &limits.known_misses)));
+    doc.push_all(modelled().flat_map(|(name, limits)| misses(name, &limits.known_misses)));
     doc
 }
 
@@ -147,7 +147,7 @@ fn caveats(choice: &Recommendation) -> Doc {
 }
 
 /// Describes the longest stall that the use tolerates, and how each run compares with it.
-fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
+fn longest_pauses(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
     let (limit_ns, _) = asked.worst_stall()?;
     let each = |standing: &Standing| {
         let name = &names[standing.run];
