@@ -393,6 +393,8 @@ mod tests {
              Price, capacity or endurance may decide."
         );
         assert!(words.ja.contains("0.1 % 未満") && !words.ja.contains("0.0 %"), "{}", words.ja);
-        assert!(equally_good(names, 1.034, true).en.contains("3.4 % lies between them, less than the models"));
+        assert!(
+            equally_good(names, 1.034, true).en.contains("3.4 % lies between them, less than the models")
+        );
     }
 }
