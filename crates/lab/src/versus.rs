@@ -1,6 +1,7 @@
 //! Interleaved measurement of several targets. Each target is a separate run, and a referee decides
 //! when there are enough repetitions.
 
+mod settling;
 mod vary;
 
 pub use vary::{SideWords, Variation, count_sides, side_name, sides};
@@ -15,7 +16,6 @@ use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
-use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
 use kurabe_core::issue::Settings;
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
@@ -24,10 +24,11 @@ use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, SettlingTime, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
+use settling::settling_time;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -40,9 +41,6 @@ const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
 /// Default time limit for the measurement, which a user will accept.
 pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
-
-/// At most one part in this many of the time is spent on observing how cells settle.
-const SETTLING_SHARE: u64 = 4;
 
 /// Limit of an interleaved measurement whose cells are not decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -476,32 +474,6 @@ impl VersusRequest {
         profile.rules.runs = u32::try_from(blocks).unwrap_or(u32::MAX);
         Ok(())
     }
-}
-
-/// Returns how long cells may take to settle. The virtual time of a model costs nothing. Small
-/// writes take seconds to fill a hard disk's cache of some tens of MB. A solid-state drive's write
-/// cache takes too long to fill between two repetitions, and reads do not fill any cache.
-/// `None` for a given profile, whose repetitions begin as it says.
-fn settling_time(request: &VersusRequest, headers: Vec<RunHeader>) -> Option<SettlingTime> {
-    if request.given.is_some() {
-        return None;
-    }
-    let times = headers.iter().map(|header| {
-        let turns = |device: &BlockDevice| device.turns() == Some(true);
-        let is_watched_long = header.model.is_some() || header.environment.devices.iter().any(turns);
-        let [read_ms, write_ms, most_ms] = match is_watched_long {
-            true => [800, 6_400, 25_600],
-            false => [0, 800, 1_600],
-        };
-        let [read_ns, write_ns, most_ns] = [read_ms, write_ms, most_ms].map(|ms| ms * NS_PER_S / 1000);
-        let warm_up_ns = if is_watched_long { request.repetition_ns } else { 0 };
-        let together_ns = match request.limit() {
-            LongestTime::Measuring(time_ns) => time_ns / SETTLING_SHARE,
-            LongestTime::Computing(_) => u64::MAX,
-        };
-        SettlingTime { read_ns, write_ns, most_ns, warm_up_ns, together_ns }
-    });
-    Some(times.max_by_key(|time| time.most_ns).unwrap_or_default())
 }
 
 /// Returns the earlier target that is the same as that of a run. Two test files in one directory

@@ -1,7 +1,6 @@
 //! Rendering of studies and of the catalogue: the output fits the width in both languages, and
 //! gives the status of each figure.
 
-use kurabe_chart::Theme;
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Lang, Text, text};
 use kurabe_explain::{CellLimit, Limit, LimitKind, Strength};
@@ -9,8 +8,8 @@ use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowOrder, RowResult, STUDIES,
-    Status, StudyAxis, StudyResult, Swap, WhyRun, study_named,
+    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowResult, STUDIES, Status,
+    StudyAxis, StudyResult, Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -29,7 +28,7 @@ fn cell(value: f64, published: Option<f64>) -> CellResult {
     }
 }
 
-fn part(axis: &[&str], published: Option<f64>) -> PartResult {
+pub fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     let values: Vec<String> = axis.iter().map(|value| (*value).to_owned()).collect();
     let row = |place: usize| RowResult {
         id: Some(place.to_string()),
@@ -105,7 +104,7 @@ fn untold_verdict() -> QuestionResult {
 }
 
 /// Returns a verdict in which the second choice is best, by one of two figures.
-fn best_verdict() -> QuestionResult {
+pub fn best_verdict() -> QuestionResult {
     let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
     let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
         name,
@@ -207,7 +206,7 @@ fn a_reason_is_read_beside_the_models_account() {
     insta::assert_snapshot!(pages.join("\n"));
 }
 
-fn result() -> StudyResult {
+pub fn result() -> StudyResult {
     StudyResult {
         schema: 1,
         study: "study".to_owned(),
@@ -468,78 +467,6 @@ fn a_published_difference_that_the_model_does_not_show_is_told() {
         "{both}"
     );
     assert!(page(&[], &[]).contains("The order of the published figures is kept."));
-}
-
-/// Returns the result of a study of two devices, which were measured interleaved.
-fn own_result() -> StudyResult {
-    let mut own = part(&[], None);
-    own.rows.push(own.rows[0].clone());
-    let names = [text!("red stick", "赤いメモリー"), text!("blue stick", "青いメモリー")];
-    for (place, (row, name)) in own.rows.iter_mut().zip(names).enumerate() {
-        (row.label, row.path, row.model) = (name, Some(format!("/media/{place}")), None);
-        for cell in &mut row.cells {
-            (cell.status, cell.reason, cell.plus_minus) = (Status::Measured, None, Some(12.5));
-            cell.value = cell.value.map(|value| value * (1 + place) as f64);
-        }
-    }
-    own.order = vec![RowOrder::Interleaved { rows: vec![0, 1], blocks: 4 }];
-    let mut best = best_verdict();
-    (best.article, best.published, best.interleaved) = (None, None, true);
-    best.choices.iter_mut().for_each(|choice| choice.real = true);
-    StudyResult { parts: vec![own], verdicts: vec![best], unasked: Vec::new(), ..result() }
-}
-
-#[test]
-fn an_article_has_its_answers_first_then_figures_with_their_scatter_and_the_order_of_measuring() {
-    let words = |format, lang| {
-        let made = study_article(&own_result(), &[], format, Theme::Light, lang).unwrap();
-        String::from_utf8(made.bytes().to_vec()).unwrap()
-    };
-    for (lang, answer, title, figure, order) in [
-        (
-            Lang::En,
-            "second: 25 % faster than first.",
-            "Results",
-            "2,000.0 ± 12.5",
-            "Measured interleaved, in 4 blocks",
-        ),
-        (Lang::Ja, "25 % 速い", "結果", "2,000.0 ± 12.5", "交互に測定(順序を入れ替えながら 4 回)"),
-    ] {
-        for format in [ReportFormat::Page, ReportFormat::Markdown] {
-            let page = words(format, lang);
-            let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}: {page}"));
-            assert!(at(answer) < at(title) && at(title) < at(figure), "{page}");
-            assert!(page.contains(order) && !page.contains("one after the other"), "{page}");
-        }
-    }
-    let card = words(ReportFormat::Svg, Lang::En);
-    for words in ["red stick", "blue stick", "2,000.0 ± 12.5", "interleaved", "95 % interval"] {
-        assert!(card.contains(words), "{words}: {card}");
-    }
-    let error = study_article(&own_result(), &[], ReportFormat::Csv, Theme::Light, Lang::En).err().unwrap();
-    assert!(error.remedy_text().unwrap().en.contains("article.html"), "{error:?}");
-}
-
-#[test]
-fn devices_are_the_rows_or_the_columns_of_the_same_figures() {
-    let table = |across: bool| {
-        let mut result = own_result();
-        result.parts[0].devices_across = across;
-        let page = render_study_markdown(&result, Lang::En);
-        let rows: Vec<Vec<String>> = page
-            .lines()
-            .filter(|line| line.starts_with('|') && !line.contains("---"))
-            .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
-            .collect();
-        rows
-    };
-    let (rows, columns) = (table(false), table(true));
-    assert_eq!((rows.len(), columns.len()), (3, 7));
-    for (place, row) in rows.iter().enumerate().skip(1) {
-        for (column, figure) in row.iter().enumerate().skip(1) {
-            assert_eq!(*figure, columns[column][place], "{rows:#?} {columns:#?}");
-        }
-    }
 }
 
 #[test]

@@ -344,18 +344,16 @@ fn a_verdict_unfolds_and_leads_to_its_table() {
         );
     }
     // The same figures with the devices as columns.
-    let cells = |selector: &str| {
-        let of = "(cell) => cell.firstChild.textContent.trim()";
-        let script = format!("[...document.querySelectorAll('{selector}')].map({of}).sort().join(' ')");
-        reader.words(&script)
-    };
     let table = "#table-git-pull table";
-    let (rows, before) = (reader.count(&format!("{table} tbody tr")), cells(&format!("{table} td")));
+    let figures =
+        format!("[...document.querySelectorAll('{table} td')].map((td) => td.firstChild.textContent)");
+    let figures = || reader.words(&format!("{figures}.sort().join(' ')"));
+    let (rows, before) = (reader.count(&format!("{table} tbody tr")), figures());
     browser.click(".evidence .chips a:nth-child(2)");
     browser.wait_until("location.search == '?devices=columns'");
     let columns = reader.count(&format!("{table} thead th"));
     assert_eq!(columns, rows + 1, "a column for each device, and the figures' names");
-    assert_eq!(cells(&format!("{table} td")), before);
+    assert_eq!(figures(), before);
     reader.go("/studies");
     assert!(card().starts_with("Of the article's conclusions (6): ✓ agrees"), "{}", card());
     reader.console_is_clean(&[DOOR]);

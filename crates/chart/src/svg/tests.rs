@@ -6,7 +6,7 @@ use crate::plot::*;
 use proptest::prelude::*;
 use resvg::usvg::{Group, Node};
 
-const UNITS: [Unit; 8] = [
+const UNITS: [Unit; 9] = [
     Unit::Rate,
     Unit::Iops,
     Unit::Latency,
