@@ -368,7 +368,7 @@ fn every_source_of_the_models_is_known_in_japanese() {
     let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
     let mut unknown = std::collections::BTreeSet::new();
     let devices = kurabe_sim::DEVICES.iter().map(|(name, _)| (*name).to_owned());
-    let assembled = kurabe_sim::HOSTS.iter().flat_map(|(host, _)| {
+    let assembled = HOSTS.iter().flat_map(|(host, _)| {
         kurabe_sim::combinations(&format!("all+all+{host}")).expect("a computer of the library")
     });
     for name in devices.chain(assembled) {
