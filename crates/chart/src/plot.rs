@@ -82,6 +82,8 @@ pub enum Unit {
     Factor,
     /// A share from 0 to 1, written in percent.
     Share,
+    /// A temperature in °C.
+    Celsius,
 }
 
 impl Unit {
@@ -96,6 +98,7 @@ impl Unit {
             Unit::Count => number::whole(value),
             Unit::Factor => format!("{} ×", number::fixed(value, 2)),
             Unit::Share => number::percent(value),
+            Unit::Celsius => format!("{} °C", number::whole(value)),
         }
     }
 }

@@ -44,7 +44,7 @@ pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
 pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs, ServedModelArgs};
-pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyNewArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use ui::UiArgs;
 pub use versus::VersusArgs;

@@ -7,7 +7,9 @@ use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{ModelSide, assumed_movers, distinct_runs, observed, ranked_models, sides_of_runs};
+use kurabe_lab::{
+    ModelSide, assumed_movers, distinct_runs, limits_of_runs, observed, ranked_models, sides_of_runs,
+};
 use kurabe_report::{
     ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
     forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair,
@@ -125,7 +127,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
                 )
             })
     })?;
-    let sides = sides_of_runs(&list)?;
+    let (sides, limits) = (sides_of_runs(&list)?, limits_of_runs(&list)?);
     if global.json {
         let answer = answer_for(&recommendation, &names(&list));
         return print_json(&ScriptLine::Recommendation {
@@ -133,10 +135,12 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
             answer,
             recommendation: (&recommendation).into(),
             models: sides,
+            limits,
         });
     }
     let sides: Vec<ModelSide> = sides.into_iter().flatten().collect();
-    print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
+    let doc = recommendation_doc(&recommendation, &purpose, &list, &sides, &limits);
+    print_page(&doc.terminal(&style()))
 }
 
 /// Ranks models for a use. They are measured in virtual time, and nothing is stored.
@@ -165,6 +169,7 @@ fn recommend_models(names_of_models: &[&str], purpose: &Use, global: &Global) ->
             answer,
             recommendation: (&choice).into(),
             models: vec![None; list.len()],
+            limits: models.iter().map(|model| Some(model.limits.clone())).collect(),
         });
     }
     let best = choice.standings.first().and_then(|standing| list[standing.run].header.model.as_ref());

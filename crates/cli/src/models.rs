@@ -56,7 +56,7 @@ fn first_models(models: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
     let catalogue = Catalogue::built_in();
     let studies = STUDIES.iter().filter_map(|(name, _)| study_named(name, catalogue).ok());
     let rows = studies.flat_map(|study| study.parts).flat_map(|part| part.rows);
-    let compared: BTreeSet<String> = rows.map(|row| row.model).collect();
+    let compared: BTreeSet<String> = rows.filter_map(|row| row.model).collect();
     let is_recent = |model: &DeviceSpec| model.year.is_none_or(|year| year >= RECENT);
     let (mut recent, older): (Vec<_>, Vec<_>) = models.into_iter().partition(is_recent);
     recent.sort_by_key(|model| Reverse(model.year));

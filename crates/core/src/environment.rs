@@ -157,6 +157,19 @@ pub struct DeviceHealth {
     pub power_on_hours: Option<u64>,
     /// Bytes written over the device's lifetime.
     pub written_bytes: Option<u64>,
+    /// Temperatures over the run, in order of time. Only in the health after a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub temperatures: Vec<TemperatureSample>,
+}
+
+/// A temperature of the hottest device below a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TemperatureSample {
+    /// Time in ns, from the start of the run.
+    pub at_ns: u64,
+    /// Temperature in °C.
+    pub celsius: i32,
 }
 
 /// A block device in the chain.

@@ -9,6 +9,7 @@ mod metadata;
 mod options;
 mod read;
 mod step;
+mod stopwatch;
 
 pub use formula::{Formula, FormulaUnit, Name};
 pub use metadata::{MetadataPart, MetadataStep};
@@ -20,6 +21,7 @@ pub use step::{
     AccessOrder, AccessTimeStep, CommandStep, CopyPart, CopyStep, GitMaterial, IoStep, PositionalStep,
     ReplayStep, ReplayTiming, Step,
 };
+pub use stopwatch::{StopwatchStep, TimeMark};
 
 use crate::quantity::{GIB, NS_PER_S};
 use crate::workload::{Data, Direction, Workload};
@@ -256,6 +258,8 @@ pub enum Work {
     Replay(ReplayStep),
     /// Metadata operations on files.
     Metadata(MetadataStep),
+    /// The time between two marks.
+    Stopwatch(StopwatchStep),
 }
 
 /// A unit of measurement: one cell, or several that can't be measured separately.
@@ -313,7 +317,7 @@ impl Task {
             Work::Positional(step) => step.directions.contains(&Direction::Write),
             Work::AccessTime(step) => step.direction == Direction::Write,
             Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => true,
-            Work::Replay(_) => false,
+            Work::Replay(_) | Work::Stopwatch(_) => false,
         }
     }
 

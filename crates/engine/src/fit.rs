@@ -116,7 +116,9 @@ impl Needs {
                 largest_bytes: block(step.block_bytes),
                 aligned: vec![block(step.block_bytes), block(step.alignment_bytes)],
             },
-            Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) => return None,
+            Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) | Work::Stopwatch(_) => {
+                return None;
+            }
         })
     }
 
@@ -166,6 +168,17 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }
+    if matches!(task.work, Work::Stopwatch(_)) && target.kind == TargetKind::Model {
+        return Err(ErrorKind::Target
+            .error(text!(
+                "`{label}` times a computer or a person, who cannot use a model in virtual time",
+                "`{label}` は別のコンピューターや人の操作の計時なので、仮想時間のモデルでは測れません"
+            ))
+            .remedy(text!(
+                "attach the model as a device ({ATTACH}), and name a directory on it",
+                "モデルをデバイスとして接続し({ATTACH})、その中のディレクトリを指定してください"
+            )));
+    }
     if matches!(task.work, Work::Metadata(_)) && target.kind == TargetKind::Model {
         return Err(ErrorKind::Target
             .error(text!(
@@ -177,7 +190,8 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "モデルをデバイスとして接続し、ファイルシステムを作って、その中のディレクトリを指定してください({ATTACH})"
             )));
     }
-    if matches!(task.work, Work::Command(_) | Work::Metadata(_)) && target.kind != TargetKind::Directory {
+    let has_files = matches!(task.work, Work::Command(_) | Work::Metadata(_) | Work::Stopwatch(_));
+    if has_files && target.kind != TargetKind::Directory {
         return Err(ErrorKind::Target
             .error(text!(
                 "`{label}` uses files, so its target must be a directory",

@@ -182,7 +182,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             }
             Work::Copy(_) => self.copy(context, attempt)?,
             // No task of this kind fits a model.
-            Work::Command(_) | Work::Metadata(_) => return Err(unprepared()),
+            Work::Command(_) | Work::Metadata(_) | Work::Stopwatch(_) => return Err(unprepared()),
         };
         Ok(Repeated { engines: vec![engine()], repetitions })
     }

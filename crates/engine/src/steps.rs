@@ -15,6 +15,7 @@ mod on_real;
 pub(crate) mod precondition;
 mod replay;
 pub(crate) mod samples;
+mod stopwatch;
 mod traced;
 mod traffic;
 mod write_back;

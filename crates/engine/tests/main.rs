@@ -7,3 +7,4 @@ mod joint;
 mod metadata;
 mod model;
 mod replaced;
+mod stopwatch;

@@ -130,6 +130,7 @@ pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
             .and_then(|units| units.checked_mul(NVME_UNIT_BYTES))
             .or_else(|| ata_written(&report))
             .or_else(|| scsi_written(&report)),
+        temperatures: Vec::new(),
     };
     if tells(&health) {
         return Ok(health);
@@ -153,6 +154,7 @@ pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
         wear_percent: at(&log, "/percent_used").or_else(|| at(&log, "/percentage_used")).and_then(percent),
         power_on_hours: at(&log, "/power_on_hours"),
         written_bytes: at(&log, "/data_units_written").and_then(|units| units.checked_mul(NVME_UNIT_BYTES)),
+        temperatures: Vec::new(),
     };
     if tells(&health) { Ok(health) } else { Err("it reports nothing about this device".to_owned()) }
 }
@@ -309,6 +311,7 @@ fn health_in(roots: &Roots, runner: &Runner<'_>, devices: &[BlockDevice]) -> Opt
             .iter()
             .map(|health| health.written_bytes)
             .try_fold(0_u64, |sum, written| sum.checked_add(written?)),
+        temperatures: Vec::new(),
     })
 }
 

@@ -35,6 +35,7 @@ mod random;
 pub mod roots;
 mod signature;
 mod subject;
+mod temperature;
 mod tools;
 
 #[cfg(any(test, feature = "fuzzing"))]
@@ -74,4 +75,5 @@ pub use processes::{
 pub use random::random_bytes;
 pub use roots::Roots;
 pub use subject::ObserveOptions;
+pub use temperature::Thermometer;
 pub use tools::{tool_version, tools};

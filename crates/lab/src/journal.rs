@@ -11,6 +11,7 @@ use crate::handle::RunHandle;
 use crate::recover::is_gone;
 use crate::served::ServedModel;
 use crate::stream::{Happening, Stream};
+use crate::warmth::Warmth;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
@@ -18,7 +19,7 @@ use kurabe_core::mention::{DB, IMPORT};
 use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_engine::Remains;
-use kurabe_host::{health, own_identity};
+use kurabe_host::own_identity;
 use kurabe_store::Store;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ pub(crate) struct Journal<'a> {
     made: Option<MadeFile>,
     /// Events of cells that are stored and reported together.
     waiting: Vec<Event>,
+    warmth: Warmth,
 }
 
 /// A run on a model with more steps than this, such as a job file with thousands of jobs, stores its
@@ -66,7 +68,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         lab.store.begin_run(&mut header, &own_identity())?;
         let record = RunRecord::begun(header);
-        Ok(Self { lab, record, lost: false, made: None, waiting: Vec::new() })
+        Ok(Self { lab, record, lost: false, made: None, waiting: Vec::new(), warmth: Warmth::default() })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -123,6 +125,7 @@ impl<'a> Journal<'a> {
         self.tell_waiting()?;
         let kept = self.keep(&event);
         self.noted(kept)?;
+        self.warmth.hear(&event);
         self.lab.stream.tell(self.id(), Happening::Run(event))
     }
 
@@ -211,7 +214,7 @@ impl<'a> Journal<'a> {
             Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
         let ended_at = now()?;
-        self.record.health_after = health(&self.record.header.environment.devices);
+        self.record.health_after = self.warmth.end(&self.record.header);
         self.tell(Event::RunDone { status, ended_at, error })
     }
 

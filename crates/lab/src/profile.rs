@@ -117,7 +117,7 @@ fn override_steps(overrides: &Overrides, profile: &mut Profile) {
                 }
             }
             Step::Metadata(step) => step.files = overrides.files.unwrap_or(step.files),
-            Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) => {}
+            Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) | Step::Stopwatch(_) => {}
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use crate::model::load_model;
 use crate::movers::{Mover, in_parallel, movers};
+use crate::side_by_side::loadable;
 use crate::what_if::what_if;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Result, Text};
 use kurabe_sim::{DeviceSpec, combinations, part_notes};
 use kurabe_study::{KnownMiss, known_misses};
+use serde::Serialize;
 
 /// Profile that has the cells of all uses.
 const PROFILE: &str = "uses";
@@ -20,6 +22,14 @@ const ASSUMED: &str = "assumed";
 pub struct RankedModel {
     /// The run of the profile `uses`.
     pub run: RunRecord,
+    /// What limits its figures.
+    pub limits: ModelLimits,
+}
+
+/// What limits the figures of a model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelLimits {
     /// Limits of the model, by the part that has them.
     pub notes: Vec<(String, Text)>,
     /// Published figures that the model does not reach.
@@ -40,15 +50,29 @@ pub fn ranked_models(names: &[&str]) -> Result<Vec<RankedModel>> {
 }
 
 fn ranked_model(name: &str) -> Result<RankedModel> {
-    let spec = load_model(name, &[], &[])?;
-    let (assumed, parameters) = assumed(&spec);
-    Ok(RankedModel {
-        run: what_if(name, profile_named(PROFILE)?, Vec::new())?,
-        notes: part_notes(name)?,
-        known_misses: known_misses(&spec)?,
-        assumed,
-        parameters,
-    })
+    let limits = limits(name, &load_model(name, &[], &[])?)?;
+    Ok(RankedModel { run: what_if(name, profile_named(PROFILE)?, Vec::new())?, limits })
+}
+
+/// Returns the limits of the model of each run. `None` for a run on a real target, and for a model
+/// that is not as it was recorded any more.
+///
+/// # Errors
+/// When a built-in study cannot be read.
+pub fn limits_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelLimits>>> {
+    let of_run = |run: &&RunRecord| {
+        let model = run.header.model.as_ref();
+        let Some((name, sets)) = model.and_then(|model| loadable(model, run.header.target_name())) else {
+            return Ok(None);
+        };
+        limits(&name, &load_model(&name, &sets, &[])?).map(Some)
+    };
+    runs.iter().map(of_run).collect()
+}
+
+fn limits(name: &str, spec: &DeviceSpec) -> Result<ModelLimits> {
+    let (assumed, parameters) = assumed(spec);
+    Ok(ModelLimits { notes: part_notes(name)?, known_misses: known_misses(spec)?, assumed, parameters })
 }
 
 /// Returns the parameters that move the figures of a model most and whose value is assumed.
@@ -80,20 +104,23 @@ fn assumed(spec: &DeviceSpec) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{assumed_movers, ranked_models};
+    use super::{assumed_movers, limits_of_runs, ranked_models};
     use kurabe_compare::{Use, recommend};
 
     #[test]
     fn every_card_is_measured_with_an_emulator_and_a_slow_card_comes_last() {
         let models = ranked_models(&["zuluscsi-rp2040+all+mac-8100"]).unwrap();
         assert_eq!(models.len(), kurabe_sim::CARDS.len());
-        assert!(models.iter().all(|model| model.assumed > 0 && model.assumed < model.parameters));
+        let assumes_some = |limits: &super::ModelLimits| (1..limits.parameters).contains(&limits.assumed);
+        assert!(models.iter().all(|model| assumes_some(&model.limits)));
+        let of_runs = limits_of_runs(&models.iter().map(|model| &model.run).collect::<Vec<_>>()).unwrap();
+        assert!(of_runs.iter().zip(&models).all(|(limits, model)| limits.as_ref() == Some(&model.limits)));
         let runs: Vec<_> = models.iter().map(|model| &model.run).collect();
         let choice = recommend(&runs, &Use::load("retro-computer").unwrap()).unwrap();
         let last = choice.standings.last().unwrap().run;
         assert_eq!(runs[last].header.model.as_ref().unwrap().name, "zuluscsi-rp2040+sd-class2+mac-8100");
         // An assumption of this card decides, and the page says so.
-        assert!(models[last].notes.iter().any(|(part, _)| part == "sd-class2"));
+        assert!(models[last].limits.notes.iter().any(|(part, _)| part == "sd-class2"));
     }
 
     #[test]
@@ -101,6 +128,18 @@ mod tests {
         let movers = assumed_movers("zuluscsi-rp2040+sd-card-a1+mac-8100").unwrap();
         assert!(movers.iter().all(|mover| mover.name != "scsi.target_in"), "{movers:?}");
         assert!(movers.iter().any(|mover| mover.name == "fat-image.fragments"), "{movers:?}");
+    }
+
+    #[test]
+    fn a_stored_run_of_a_model_names_the_figures_that_it_is_known_to_miss() {
+        let run =
+            super::what_if("scsi2sd-v6-mac", super::profile_named("quick").unwrap(), Vec::new()).unwrap();
+        let limits = limits_of_runs(&[&run]).unwrap().remove(0).unwrap();
+        assert!(limits.known_misses.iter().any(|miss| miss.study == "scsi-emulators"), "{limits:?}");
+        let mut gone = run.clone();
+        gone.header.model.as_mut().unwrap().layers.clear();
+        gone.header.target = None;
+        assert_eq!(limits_of_runs(&[&gone]).unwrap(), [None]);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn sides_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelSide>>> {
 
 /// Returns the name and the changes with which the model of a run on `target` can be loaded again: from
 /// the user's own file or from the library, whichever still has the recorded layers.
-fn loadable(model: &ModelRecord, target: &str) -> Option<(String, Vec<(String, String)>)> {
+pub(crate) fn loadable(model: &ModelRecord, target: &str) -> Option<(String, Vec<(String, String)>)> {
     let sets: Vec<(String, String)> = (model.changes().iter())
         .filter_map(|change| change.split_once(" = "))
         .map(|(parameter, value)| (parameter.to_owned(), value.to_owned()))

@@ -23,7 +23,8 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
             | Step::AccessTime(_)
             | Step::Copy(_)
             | Step::Command(_)
-            | Step::Metadata(_) => {}
+            | Step::Metadata(_)
+            | Step::Stopwatch(_) => {}
         }
     }
     // A score that was defined for the original steps is not valid for the changed ones.

@@ -1,10 +1,8 @@
-//! Points of a study: models are computed in parallel, and real targets are measured as separate
-//! runs.
+//! Points of a study: models are computed in parallel. Real targets are measured in
+//! `own_devices.rs`.
 
 use crate::handle::RunHandle;
-use crate::journal::Lab;
-use crate::prepared::Prepared;
-use crate::request::{Procedure, RunRequest};
+use crate::own_devices::measure_real;
 use crate::shared_points::share;
 use crate::stream::{Happening, PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
@@ -12,7 +10,6 @@ use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::record::{RunHeader, RunRecord};
 use kurabe_core::target_name::MODEL_PREFIX;
-use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, mention::ON, shown, text};
 use kurabe_engine::Session;
 use kurabe_ranks::Communicator;
@@ -67,7 +64,7 @@ pub fn check_paths(options: &StudyOptions) -> Result<()> {
 /// points are part of the result.
 pub fn run_study(plan: &StudyPlan, before: PointAnswers, runner: &StudyRunner<'_>) -> Result<StudyResult> {
     let models = ModelPoints { stream: runner.stream, handle: runner.handle };
-    kurabe_study::run(plan, before, &models, |point| measure_real(runner, point), runner.threads)
+    kurabe_study::run(plan, before, &models, |points| measure_real(runner, points), runner.threads)
 }
 
 /// Computes the models of several studies together with other ranks, each every n-th point. Rank 0
@@ -145,27 +142,6 @@ impl ModelPoints<'_> {
         };
         let power_cut = Some((sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes)));
         let RunRecord { header, cells, notices, .. } = record;
-        Ok(Measured { header, cells, notices, power_cut, run: None })
+        Ok(Measured { header, cells, notices, power_cut, ..Measured::default() })
     }
-}
-
-/// Measures one of the user's own devices, and stores the run.
-fn measure_real(runner: &StudyRunner<'_>, point: &Point) -> Result<Measured> {
-    let PointTarget::Path(path) = &point.target else {
-        return Err(ErrorKind::Internal.error(text!("this target is a model", "対象はモデルです")));
-    };
-    let store = (runner.open_store)()?;
-    let lab = Lab { store: &*store, stream: runner.stream, handle: runner.handle, command: runner.command };
-    let request = RunRequest {
-        target: TargetName::Path(path.clone()),
-        procedure: Procedure::Given(Box::new(point.profile.clone())),
-        ..RunRequest::default()
-    };
-    let done = Prepared::new(request)?.open(&lab)?.measure();
-    done.outcome?;
-    let record = done.record.ok_or_else(|| {
-        ErrorKind::Target.error(text!("nothing was measured", "測定できた項目がありません"))
-    })?;
-    let RunRecord { header, cells, notices, .. } = record;
-    Ok(Measured { header, cells, notices, power_cut: None, run: Some(done.id) })
 }

@@ -2,6 +2,7 @@
 //! when there are enough repetitions.
 
 mod request;
+mod settling;
 mod vary;
 
 pub use request::{USUAL_REPETITION_NS, Variant, VersusRequest, VersusWriting};
@@ -17,7 +18,6 @@ use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
 use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
-use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
 use kurabe_core::issue::Settings;
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
@@ -26,9 +26,10 @@ use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, SettlingTime, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
+use settling::settling_time;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,9 +42,6 @@ const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
 /// Default time limit for the measurement, which a user will accept.
 pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
-
-/// At most one part in this many of the time is spent on observing how cells settle.
-const SETTLING_SHARE: u64 = 4;
 
 /// Limit of an interleaved measurement whose cells are not decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +256,8 @@ impl VersusRequest {
 
     fn limit(&self) -> LongestTime {
         match self.time_ns {
+            // The number of repetitions ends the measurement.
+            None if self.given.is_some() => LongestTime::Measuring(u64::MAX),
             None if self.are_models() => LongestTime::Computing(USUAL_TIME_NS),
             time_ns => LongestTime::Measuring(time_ns.unwrap_or(USUAL_TIME_NS)),
         }
@@ -330,7 +330,10 @@ impl VersusRequest {
         let Overrides { size_bytes, seed, engine, .. } = self.overrides;
         let request = RunRequest {
             target: target.clone(),
-            procedure: Procedure::Named(self.profile.clone()),
+            procedure: match &self.given {
+                Some(profile) => Procedure::Given(profile.clone()),
+                None => Procedure::Named(self.profile.clone()),
+            },
             overrides: Overrides { size_bytes, seed, ..Overrides::default() },
             labels: self.labels.clone(),
             // If models are compared with a real target, the real target keeps its test file.
@@ -367,6 +370,12 @@ impl VersusRequest {
                 )));
         }
         let rules = &mut profile.rules;
+        if self.given.is_some() {
+            // Blocks come in pairs.
+            rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
+            rules.runs = rules.runs.next_multiple_of(2);
+            return Ok(());
+        }
         (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns());
         // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
@@ -396,28 +405,6 @@ impl VersusRequest {
         profile.rules.runs = u32::try_from(blocks).unwrap_or(u32::MAX);
         Ok(())
     }
-}
-
-/// Returns how long cells may take to settle. The virtual time of a model costs nothing. Small
-/// writes take seconds to fill a hard disk's cache of some tens of MB. A solid-state drive's write
-/// cache takes too long to fill between two repetitions, and reads do not fill any cache.
-fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
-    let times = headers.map(|header| {
-        let turns = |device: &BlockDevice| device.turns() == Some(true);
-        let is_watched_long = header.model.is_some() || header.environment.devices.iter().any(turns);
-        let [read_ms, write_ms, most_ms] = match is_watched_long {
-            true => [800, 6_400, 25_600],
-            false => [0, 800, 1_600],
-        };
-        let [read_ns, write_ns, most_ns] = [read_ms, write_ms, most_ms].map(|ms| ms * NS_PER_S / 1000);
-        let warm_up_ns = if is_watched_long { request.repetition_ns } else { 0 };
-        let together_ns = match request.limit() {
-            LongestTime::Measuring(time_ns) => time_ns / SETTLING_SHARE,
-            LongestTime::Computing(_) => u64::MAX,
-        };
-        SettlingTime { read_ns, write_ns, most_ns, warm_up_ns, together_ns }
-    });
-    times.max_by_key(|time| time.most_ns).unwrap_or_default()
 }
 
 /// Returns the earlier target that is the same as that of a run. Two test files in one directory
@@ -465,6 +452,11 @@ impl Live<'_, '_> {
     /// Performs an interim analysis after a pair of blocks. Returns what each cell still needs.
     fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
+        if self.request.given.is_some() {
+            let event = TurnsEvent::VersusBlocks { blocks, settled: 0, comparisons: 0 };
+            self.lab.stream.tell(self.journals[0].id(), Happening::Turns(event))?;
+            return Ok(self.all_again(blocks, cell_count));
+        }
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
         let needed = self.referee.decide(blocks, cell_count, cells);
         let standings = self.referee.standings();
@@ -490,6 +482,16 @@ impl Live<'_, '_> {
         let (settled, comparisons) = standings.settled();
         tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
         Ok(needed)
+    }
+
+    /// Returns all targets for each cell until the given profile's repetitions are complete.
+    fn all_again(&self, blocks: u32, cell_count: usize) -> Vec<Vec<usize>> {
+        let profile = self.journals[0].record.header.profile.as_ref();
+        let targets = match profile.is_some_and(|profile| blocks < profile.repetitions()) {
+            true => (0..self.journals.len()).collect(),
+            false => Vec::new(),
+        };
+        vec![targets; cell_count]
     }
 
     /// Measures until no target needs more blocks or the time is up.
@@ -527,8 +529,8 @@ impl Live<'_, '_> {
         let mut decide = |blocks, cell_count| live.borrow_mut().look(blocks, cell_count);
         let time_used = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
-        let settling =
-            Some(settling_time(request, live.borrow().journals.iter().map(|journal| &journal.record.header)));
+        let headers = live.borrow().journals.iter().map(|journal| journal.record.header.clone()).collect();
+        let settling = settling_time(request, headers);
         let rules = TurnRules { order_seed, own_spans, settling };
         Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
     }

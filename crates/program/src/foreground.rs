@@ -15,7 +15,7 @@ use crate::tracer::{TracedEnd, Tracer};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ pub struct Foreground<'a> {
     /// Receives the calls that concern files, if they are recorded. Only an enclosed command is
     /// recorded.
     pub calls: Option<Arc<CallLog>>,
+    /// Whether it gets no input and its output is dropped, because kurabe's own output goes there.
+    pub is_silent: bool,
 }
 
 /// Result of a command.
@@ -127,6 +129,9 @@ impl Foreground<'_> {
         };
         let mut command = Command::new(program);
         command.args(arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if self.is_silent {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
         self.folder.iter().for_each(|folder| {
             command.current_dir(folder);
         });

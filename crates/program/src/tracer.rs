@@ -209,6 +209,7 @@ mod tests {
             folder: Some(folder.to_owned()),
             environment: Vec::new(),
             calls: Some(Arc::clone(&log)),
+            is_silent: false,
         };
         let end = |ended: crate::ForegroundEnd, enclosure: &mut crate::Enclosure| {
             enclosure.end(|_| {});

@@ -1,9 +1,9 @@
 //! Output for publication: pages, cards, charts.
 
 pub(crate) mod card;
-mod page;
+pub(crate) mod page;
 pub(crate) mod pictures;
-mod report_format;
+pub(crate) mod report_format;
 
 pub use card::card;
 pub use page::{Embedded, MOST_PAGE_BYTES, PAGE_SCRIPT, Page, Report, page_style};

@@ -11,7 +11,7 @@ use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
 use kurabe_identify::DeviceIdentity;
-use kurabe_lab::{CutTrial, ImageReport, ModelSide, UnsafeOrder};
+use kurabe_lab::{CutTrial, ImageReport, ModelLimits, ModelSide, UnsafeOrder};
 use kurabe_price::{Bill, BudgetLine, Changes};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
 use kurabe_stats::{CellFigures, run_figures};
@@ -86,6 +86,8 @@ pub enum ScriptLine<'a> {
         /// For each run, properties of its model other than the measured figures. Null for a
         /// device.
         models: Vec<Option<ModelSide>>,
+        /// For each run, what limits the figures of its model. Null for a device.
+        limits: Vec<Option<ModelLimits>>,
     },
     /// History of a device over its runs.
     History {
@@ -145,6 +147,13 @@ pub enum ScriptLine<'a> {
     Card {
         /// Id of the run.
         id: &'a str,
+        /// The file.
+        file: String,
+        /// Size of the file.
+        bytes: usize,
+    },
+    /// The file of a study was written.
+    StudyFile {
         /// The file.
         file: String,
         /// Size of the file.

@@ -6,22 +6,27 @@
 //! columns in one table.
 
 mod answers;
+mod article;
+mod bars;
 mod card;
 mod catalogue;
 mod matrix;
 mod names;
+mod own_card;
 mod scripts;
 mod shown;
 mod tables;
 mod verdicts;
 
+pub use article::{check_article_format, study_article};
 pub use card::study_card;
 pub use catalogue::{catalogue_table, entry_doc, render_beside, render_catalogue, render_entry};
 pub use scripts::{EntryLine, SpokenStudy, StudyLine};
 pub use shown::{render_studies, render_study_file};
-pub use verdicts::{study_summary, verdict_answer, verdict_badge, verdict_doc};
+pub use verdicts::{study_answer, study_summary, verdict_answer, verdict_badge, verdict_doc};
 
 use crate::words;
+use bars::{order_words, plus_minus_words};
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
 use kurabe_core::target_name::MODEL_PREFIX;
 use kurabe_core::{Lang, Text, text};
@@ -136,7 +141,7 @@ fn part_body(part: &PartResult, is_page: bool) -> Doc {
     doc.push(Paragraph::flow(about).indent(2, 2).role(Role::Quiet));
     doc.push_all(part.note.clone().map(Paragraph::aside));
     let mut notes = Notes::default();
-    let tables = match is_page || !part.has_published() {
+    let tables = match is_page || !part.has_published() || part.devices_across {
         true => vec![matrix(part, &mut notes)],
         false => (0..part.columns.len()).map(|column| beside(part, column, &mut notes)).collect(),
     };
@@ -152,6 +157,8 @@ fn part_body(part: &PartResult, is_page: bool) -> Doc {
     if !is_page {
         doc.append(curves(part));
     }
+    doc.push_all(part.has_plus_minus().then(plus_minus_words).map(Paragraph::aside));
+    doc.push_all(order_words(part).into_iter().map(Paragraph::aside));
     doc.push_all(order_lines(part).into_iter().map(Paragraph::aside));
     let remarks: Doc = remark_lines(part).into_iter().map(Paragraph::aside).collect();
     if is_page && !remarks.is_empty() {

@@ -1,6 +1,7 @@
 //! The integration tests of this crate, linked once.
 
 mod agreement;
+mod articles;
 mod common;
 mod imports;
 mod laws;

@@ -80,6 +80,29 @@ fn a_run_has_the_pictures_that_its_record_has_data_for() {
     }
 }
 
+#[test]
+fn the_temperature_over_a_run_is_a_chart_on_the_page_and_in_the_small_print_of_the_card() {
+    use kurabe_core::environment::TemperatureSample;
+    let mut run = common::run();
+    let health = run.health_after.as_mut().unwrap();
+    let sample = |(number, celsius): (u64, i32)| TemperatureSample { at_ns: number * 1_000_000_000, celsius };
+    health.temperatures = (0..).zip([41, 58, 63, 61]).map(sample).collect();
+    agree("temperature", &[&run]);
+    let Plot::Lines(lines) = find(&[&run], "temperature").plot else { panic!("lines") };
+    let highest = lines.lines[0].points.iter().map(|point| point.1).fold(0.0, f64::max);
+    assert_eq!((lines.lines.len(), highest), (1, 63.0));
+    for (lang, words) in [
+        (Lang::En, "41 → 61 °C during the run, highest 63 °C"),
+        (Lang::Ja, "測定中の温度 41 → 61 °C (最高 63 °C)"),
+    ] {
+        let card = card(&run, Theme::Light, lang);
+        assert!(card.contains(words), "{card}");
+    }
+    // A single reading is no course.
+    run.health_after.as_mut().unwrap().temperatures.truncate(1);
+    assert!(!names(&[&run]).contains(&"temperature"));
+}
+
 /// Returns a complete sweep whose cells all have different, widely scattered figures.
 fn swept() -> RunRecord {
     let plan = SweepPlan {

@@ -17,6 +17,8 @@ fn cell(value: f64, published: Option<f64>) -> CellResult {
     CellResult {
         range: None,
         value: Some(value),
+        plus_minus: None,
+        repeated: Vec::new(),
         published,
         error_percent: published.and_then(|published| published.error_percent(value)),
         status: Status::Calibrated,
@@ -26,7 +28,7 @@ fn cell(value: f64, published: Option<f64>) -> CellResult {
     }
 }
 
-fn part(axis: &[&str], published: Option<f64>) -> PartResult {
+pub fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     let values: Vec<String> = axis.iter().map(|value| (*value).to_owned()).collect();
     let row = |place: usize| RowResult {
         id: Some(place.to_string()),
@@ -65,6 +67,8 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         rows: (0..axis.len().max(1)).map(row).collect(),
         swaps: Vec::new(),
         ties: Vec::new(),
+        order: Vec::new(),
+        devices_across: false,
     }
 }
 
@@ -90,6 +94,7 @@ fn untold_verdict() -> QuestionResult {
         untold: Some(text!("no prices are known", "価格のデータがありません")),
         published: None,
         article: article(Agreement::CannotBeTold),
+        interleaved: false,
         changed: false,
         count: 0,
         calibrated: 0,
@@ -99,7 +104,7 @@ fn untold_verdict() -> QuestionResult {
 }
 
 /// Returns a verdict in which the second choice is best, by one of two figures.
-fn best_verdict() -> QuestionResult {
+pub fn best_verdict() -> QuestionResult {
     let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
     let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
         name,
@@ -201,7 +206,7 @@ fn a_reason_is_read_beside_the_models_account() {
     insta::assert_snapshot!(pages.join("\n"));
 }
 
-fn result() -> StudyResult {
+pub fn result() -> StudyResult {
     StudyResult {
         schema: 1,
         study: "study".to_owned(),

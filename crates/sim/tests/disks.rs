@@ -27,8 +27,10 @@ fn gnome_disks_is_met() {
         // The printed access time of 4.03 ms is less than half a revolution, so it is not an access
         // to the medium.
         ("quantum-lps-250", [2600.0, 2500.0, 4.03], [0.1, 0.1, f64::INFINITY]),
-        ("fujitsu-mcd3130ss-640", [3600.0, 985.9, 46.48], [0.02, 0.1, 0.02]),
-        ("fujitsu-mcd3130ss-1300", [3100.0, 915.2, 41.0], [0.02, 0.1, 0.02]),
+        // The table prints the figures of one medium with the other: by the standards, sectors
+        // pass at 3.15 MB/s with 640 MB and at 3.69 MB/s with 1.3 GB.
+        ("fujitsu-mcd3130ss-640", [3100.0, 915.2, 41.0], [0.03, 0.05, 0.02]),
+        ("fujitsu-mcd3130ss-1300", [3600.0, 985.9, 46.48], [0.03, 0.05, 0.02]),
         ("iomega-zip100", [1000.0, 860.8, 46.36], [0.02, 0.02, 0.1]),
     ];
     for (name, published, tolerance) in rows {
@@ -43,9 +45,8 @@ fn macbench_is_met() {
         ("ibm-dcas-34330-mac", [3770.12, 3687.64, 3754.74, 3800.37], [0.02, 0.1, 0.1, 0.1]),
         // A disk alone is never slower sequentially than at random.
         ("quantum-lps-250-mac", [2498.87, 2952.89, 2866.54, 2868.14], [0.27, 0.1, 0.1, 0.1]),
-        ("fujitsu-mcd3130ss-640-mac", [1179.36, 1117.43, 657.30, 656.99], [0.02, 0.1, 0.1, 0.1]),
-        // Its outer tracks hold more than the average shown by GNOME Disks permits.
-        ("fujitsu-mcd3130ss-1300-mac", [1180.84, 1127.55, 732.02, 731.63], [0.1, 0.1, 0.18, 0.18]),
+        ("fujitsu-mcd3130ss-640-mac", [1179.36, 1117.43, 657.30, 656.99], [0.02, 0.1, 0.02, 0.02]),
+        ("fujitsu-mcd3130ss-1300-mac", [1180.84, 1127.55, 732.02, 731.63], [0.05, 0.05, 0.05, 0.05]),
         ("iomega-zip100-mac", [1164.03, 1148.43, 1164.13, 1147.51], [0.02, 0.1, 0.1, 0.1]),
     ];
     for (name, published, tolerance) in rows {

@@ -252,14 +252,9 @@ impl CatalogueEntry<'_> {
         Some(figure.low * unit_ns)
     }
 
-    /// Returns the year of the table, or the year that the source ends with in parentheses.
+    /// Returns the year of the table, or the year that the source states.
     pub fn year(&self) -> Option<u16> {
-        let in_source = || {
-            let (_, date) = self.source().rsplit_once('(')?;
-            let year: u16 = date.get(..4)?.parse().ok()?;
-            (1980..2100).contains(&year).then_some(year)
-        };
-        self.table.year.or_else(in_source)
+        self.table.year.or_else(|| year_in(self.source()))
     }
 
     /// Returns whether the entry contains every search term, ignoring case.
@@ -278,7 +273,7 @@ impl CatalogueEntry<'_> {
         let device = Some(&self.row.device);
         let texts =
             [device, Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
-        let year = table.year.map(|year| year.to_string()).unwrap_or_default();
+        let year = self.year().map(|year| year.to_string()).unwrap_or_default();
         let mut all = format!("{} {} {} {year}", self.id(), table.tool, self.source());
         for word in [table.profile.as_deref(), self.row.model.as_deref()].into_iter().flatten() {
             all.extend([" ", word]);
@@ -417,6 +412,34 @@ impl PublishedTable {
     }
 }
 
+/// Returns the year that a source states: in parentheses, or as a part of an address that is a date.
+fn year_in(source: &str) -> Option<u16> {
+    let (mut depth, mut stated, mut before) = (0_u32, None, ' ');
+    let mut rest = source;
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        if digits == 0 {
+            depth = match letter {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            (before, rest) = (letter, &rest[letter.len_utf8()..]);
+            continue;
+        }
+        let (number, after) = rest.split_at(digits);
+        let year = number.parse().ok().filter(|year| digits == 4 && (1980..2100).contains(year));
+        let month = after.strip_prefix(['-', '/']).is_some_and(|month| {
+            month.len() >= 2 && month.bytes().take(2).all(|letter| letter.is_ascii_digit())
+        });
+        if depth > 0 || (before == '/' && month) {
+            stated = year.or(stated);
+        }
+        (before, rest) = ('0', after);
+    }
+    stated
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,6 +465,19 @@ mod tests {
         assert!(rate(Direction::Read) > Some(1e5) && rate(Direction::Write) > Some(1e5));
         assert!(rascsi.access_time_ns() > Some(1e5), "{:?}", rascsi.access_time_ns());
         assert_eq!(rascsi.year(), None);
+        for (source, year) in [
+            ("a wiki (21 November 2023)", Some(2023)),
+            ("a list of rates (2009-2010)", Some(2010)),
+            ("an issue (2026): 1,841,761 bytes/s", Some(2026)),
+            ("computerbase.de/2022-11 (Exos X18 and 2X18)", Some(2022)),
+            ("blog.spidey01.com/2022/10/15/13", Some(2022)),
+            ("_posts/2010-08-28-seagate.md", Some(2010)),
+            ("jeffgeerling.com/comment/2019", None),
+            ("AnandTech 2010, p. 17", None),
+            ("a gist (the year is not stated)", None),
+        ] {
+            assert_eq!(year_in(source), year, "{source}");
+        }
     }
 
     #[test]

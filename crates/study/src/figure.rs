@@ -1,6 +1,7 @@
 //! Locates the figures of a table in a measured run.
 
 use crate::catalogue::check_figure;
+use kurabe_core::environment::DeviceHealth;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::record::{Cell, LatencyRecord, Notice, RunHeader};
 use kurabe_core::{Text, text};
@@ -50,6 +51,9 @@ pub struct Measured {
     /// Bytes that a power cut at the end would have lost and saved; `None` on a real target, where
     /// no power cut is made.
     pub power_cut: Option<(u64, u64)>,
+    /// Health of the devices after the run, with their temperature during it.
+    #[serde(default)]
+    pub health_after: Option<DeviceHealth>,
     /// The id of the stored run, if it was stored.
     pub run: Option<String>,
 }

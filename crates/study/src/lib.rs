@@ -19,9 +19,11 @@ mod marks;
 mod plan;
 mod published;
 mod question;
+mod real;
 mod result;
 mod run;
 mod study;
+mod template;
 mod verdict;
 
 pub use axis::{Along, StudyAxis};
@@ -33,12 +35,14 @@ pub use published::Published;
 pub use question::{
     Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
 };
+pub use real::{RealAnswers, RowOrder};
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
 pub use run::{AnswerListener, Models, PointAnswers, compute, compute_models, run};
 pub use study::{
     FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,
     embedded_trace, load_study, own_or_named_profile, study_named,
 };
+pub use template::{ComparedDevice, study_of_devices};
 pub use verdict::{
     Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
     QuestionResult, RankedChoice, ReasonView, RestsOn,

@@ -36,7 +36,7 @@ pub(crate) struct CarriedMarks {
 }
 
 impl Tested {
-    /// Returns the device and the test of a row at these axis values.
+    /// Returns the device and the test of a row at these axis values, or `None` without a model.
     ///
     /// # Errors
     /// If a model or a parameter does not exist.
@@ -45,17 +45,18 @@ impl Tested {
         row: &StudyRow,
         axes: &[(String, String)],
         devices: &mut Devices,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
+        let Some(model) = &row.model else { return Ok(None) };
         let with_axes = |sets: &[(String, String)]| -> Vec<(String, String)> {
             sets.iter().chain(axes).cloned().collect()
         };
         let over =
             row.over.as_ref().map(|(model, sets)| devices.changed(model, &with_axes(sets))).transpose()?;
-        Ok(Self::new(
-            devices.changed(&row.model, &with_axes(&row.sets))?,
+        Ok(Some(Self::new(
+            devices.changed(model, &with_axes(&row.sets))?,
             over,
             row.profile.as_ref().unwrap_or(&part.profile),
-        ))
+        )))
     }
 
     pub(crate) fn new(device: DeviceSpec, over: Option<DeviceSpec>, profile: &Profile) -> Self {
@@ -108,12 +109,9 @@ pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<
             };
             let marks: Vec<_> = row.marks.iter().filter(|mark| is_carried(mark)).filter_map(named).collect();
             for axes in changes(&part.axes) {
-                carried.push(CarriedMarks {
-                    study: study.name.clone(),
-                    part: part.id.clone(),
-                    tested: Tested::of_row(part, row, &axes, devices)?,
-                    marks: marks.clone(),
-                });
+                let Some(tested) = Tested::of_row(part, row, &axes, devices)? else { continue };
+                let (study, part) = (study.name.clone(), part.id.clone());
+                carried.push(CarriedMarks { study, part, tested, marks: marks.clone() });
             }
         }
     }

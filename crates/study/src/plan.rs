@@ -8,7 +8,7 @@
 use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::study::{FigureMark, Part, Study, StudyRow};
-use kurabe_core::mention::{AXIS, MODELS_SHOW, Mention, PROFILE, RUN, SET, STUDY_SHOW};
+use kurabe_core::mention::{AXIS, MODELS_SHOW, Mention, ON, PROFILE, RUN, SET, STUDY_SHOW};
 use kurabe_core::{Error, ErrorKind, Result, nearest, profile::Profile, text};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::collections::BTreeMap;
@@ -181,7 +181,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &
             } else {
                 let mut fitting = Vec::new();
                 for row in part.rows {
-                    if devices.named(&row.model)?.get(&axis.parameter).is_some() {
+                    if devices.has(&row, &axis.parameter)? {
                         fitting.push(row);
                     }
                 }
@@ -217,7 +217,7 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
         }
         let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
-            has_any = has_any || devices.named(&row.model)?.get(parameter).is_some();
+            has_any = has_any || devices.has(row, parameter)?;
         }
         if !has_any {
             return Err(no_parameter(SET, parameter, study));
@@ -249,6 +249,11 @@ impl Devices {
             self.0.insert(name.to_owned(), load_device(name)?);
         }
         Ok(&self.0[name])
+    }
+
+    /// Returns whether the model of a row has a parameter.
+    fn has(&mut self, row: &StudyRow, parameter: &str) -> Result<bool> {
+        row.model.as_ref().map_or(Ok(false), |model| Ok(self.named(model)?.get(parameter).is_some()))
     }
 
     /// Returns the device with changed parameters.
@@ -292,10 +297,7 @@ impl Planner<'_> {
             return Ok(None);
         };
         let devices = &mut self.devices;
-        changes(&own.axes)
-            .map(|axes| Tested::of_row(own, row, &axes, devices))
-            .collect::<Result<_>>()
-            .map(Some)
+        changes(&own.axes).map(|axes| Tested::of_row(own, row, &axes, devices)).collect::<Result<Option<_>>>()
     }
 
     fn row(
@@ -314,8 +316,9 @@ impl Planner<'_> {
         let point = self.point(profile, target.clone(), spec.clone());
         let mut others = Vec::new();
         for unknown in changes(&row.unknown).filter(|unknown| !unknown.is_empty() && spec.is_some()) {
+            let Some(model) = &row.model else { break };
             let sets = [row.sets.clone(), unknown].concat();
-            let (target, spec) = self.model(&row.model, &sets, axes)?;
+            let (target, spec) = self.model(model, &sets, axes)?;
             others.push(self.point(profile, target, Some(spec)));
         }
         let over = below.clone().map(|(target, spec)| self.point(profile, target, Some(spec)));
@@ -346,10 +349,25 @@ impl Planner<'_> {
         axes: &[(String, String)],
     ) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
-        match bound {
-            Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
-            None => self.model(&row.model, &row.sets, axes).map(|(target, spec)| (target, Some(spec))),
+        if let Some(path) = bound.map(|(_, path)| path).or(row.target.as_ref()) {
+            return Ok((PointTarget::Path(path.clone()), None));
         }
+        let Some(model) = &row.model else { return Err(self.no_device(row)) };
+        self.model(model, &row.sets, axes).map(|(target, spec)| (target, Some(spec)))
+    }
+
+    /// Returns the error for a row without a model whose device the user has not named.
+    fn no_device(&self, row: &StudyRow) -> Error {
+        let (name, study) = (row.on.as_deref().unwrap_or_default(), &self.study.name);
+        ErrorKind::Usage
+            .error(text!(
+                "{study}: the row `{name}` has no model, and no device was named for it",
+                "{study}: 行 `{name}` にはモデルがなく、測る機器も指定されていません"
+            ))
+            .remedy(text!(
+                "name a folder on the device: {ON} {name}=PATH",
+                "機器の上のフォルダーを指定してください: {ON} {name}=パス"
+            ))
     }
 
     /// Returns a model with the changes of the row, then the user's, then the axes'. Applies each

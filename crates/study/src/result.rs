@@ -2,7 +2,7 @@
 //! each figure.
 
 use crate::study::{FigureMark, MarkKind, WhyRun};
-use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
+use crate::{axis::StudyAxis, published::Published, real::RowOrder, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
 use serde::Serialize;
 
@@ -80,6 +80,12 @@ pub struct PartResult {
     pub swaps: Vec<Swap>,
     /// Pairs of rows with a published order whose modelled figures do not differ.
     pub ties: Vec<Swap>,
+    /// How the real targets were measured in relation to each other; empty for fewer than two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<RowOrder>,
+    /// Whether the devices are the columns of the table, rather than its rows.
+    #[serde(skip)]
+    pub devices_across: bool,
 }
 
 /// A column of a result table.
@@ -136,6 +142,12 @@ pub struct RowResult {
 pub struct CellResult {
     /// kurabe's figure, in the column's unit.
     pub value: Option<f64>,
+    /// Half width of the 95 % interval of the mean of the repetitions, if it was repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plus_minus: Option<f64>,
+    /// The figure in each repetition on a real target.
+    #[serde(skip)]
+    pub repeated: Vec<f64>,
     /// Published figure.
     pub published: Option<Published>,
     /// Lowest and highest value of kurabe's figure over the possible values of unknown parameters.
@@ -202,6 +214,8 @@ impl CellResult {
         };
         Self {
             value,
+            plus_minus: None,
+            repeated: Vec::new(),
             published,
             range: None,
             error_percent: value
@@ -258,6 +272,11 @@ impl PartResult {
         (swaps, ties)
     }
 
+    /// Returns whether any figure was repeated on a real target, so that it has a ±.
+    pub fn has_plus_minus(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.plus_minus.is_some())
+    }
+
     /// Returns whether any figure is published.
     pub fn has_published(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.published.is_some())
@@ -265,6 +284,12 @@ impl PartResult {
 }
 
 impl StudyResult {
+    /// Returns whether every row was measured on a real target.
+    pub fn is_measured(&self) -> bool {
+        let mut rows = self.parts.iter().flat_map(|part| &part.rows).peekable();
+        rows.peek().is_some() && rows.all(|row| row.path.is_some())
+    }
+
     /// Returns an error if rows could not be measured: how many, and the reason for the first.
     pub fn failure(&self) -> Option<Error> {
         let errors: Vec<_> =
@@ -341,6 +366,8 @@ mod tests {
             rows: rows.collect(),
             swaps: Vec::new(),
             ties: Vec::new(),
+            order: Vec::new(),
+            devices_across: false,
         }
     }
 

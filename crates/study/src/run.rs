@@ -2,13 +2,15 @@
 //!
 //! Points are independent, so models share the available threads. Each answer is stored at the
 //! index of its point, so the result does not depend on the order in which points finish. Real
-//! targets are measured after the models, one at a time. A point that fails leaves its cells empty,
-//! with the reason; the others are kept.
+//! targets are measured after the models, interleaved if they have the same profile. A point that
+//! fails leaves its cells empty, with the reason; the others are kept.
 
 use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
+use crate::real::{RealAnswers, device_name, groups, order, repeated};
 use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
 use crate::{figure::Measured, question::Question, study::StudyRow, verdict::verdicts};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_stats::mean_interval;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -36,7 +38,7 @@ pub type PointAnswers<T = Measured> = Vec<Option<Result<T>>>;
 pub type AnswerListener<'a, T> = &'a mut dyn FnMut(Option<(usize, Result<T>)>) -> Result<()>;
 
 /// Measures every point of a plan that has no answer yet, with models on up to `threads` threads
-/// and real targets by `real`.
+/// and real targets by `real`, which gets those with the same profile together.
 ///
 /// # Errors
 /// `Interrupted` if the user stops it. Other errors of a point are stored in the result.
@@ -44,7 +46,7 @@ pub fn run(
     plan: &StudyPlan,
     mut answers: PointAnswers,
     models: &impl Models,
-    mut real: impl FnMut(&Point) -> Result<Measured>,
+    mut real: impl FnMut(&[&Point]) -> RealAnswers,
     threads: usize,
 ) -> Result<StudyResult> {
     answers.resize_with(plan.points.len(), || None);
@@ -55,9 +57,14 @@ pub fn run(
         }
         Ok(())
     })?;
-    for (point, answer) in plan.points.iter().zip(&mut answers) {
-        if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
-            *answer = Some(real(point));
+    let mut apart: Vec<Option<Text>> = vec![None; plan.points.len()];
+    let rest: Vec<usize> = (0..plan.points.len()).filter(|place| answers[*place].is_none()).collect();
+    for (places, why) in groups(&plan.points, &rest) {
+        let together: Vec<&Point> = places.iter().map(|place| &plan.points[*place]).collect();
+        let measured = real(&together);
+        let why = why.or(measured.apart);
+        for (place, answer) in places.into_iter().zip(measured.answers) {
+            (answers[place], apart[place]) = (Some(answer), why.clone());
         }
     }
     let missing =
@@ -67,7 +74,7 @@ pub fn run(
     if let Some(place) = answers.iter().position(is_interrupted) {
         return Err(answers.into_iter().nth(place).and_then(Result::err).unwrap_or_else(missing));
     }
-    let layout = Layout { plan, answers: &answers };
+    let layout = Layout { plan, answers: &answers, apart: &apart };
     let parts: Vec<PartResult> = plan.parts.iter().map(|part| layout.part(part)).collect();
     let measured = |part: usize, row: usize| {
         let point = plan.parts.get(part)?.rows.get(row)?.point;
@@ -167,12 +174,20 @@ pub fn compute<T: Send>(
 struct Layout<'a> {
     plan: &'a StudyPlan,
     answers: &'a [Result<Measured>],
+    /// Why a point was not measured interleaved with others.
+    apart: &'a [Option<Text>],
 }
 
 impl Layout<'_> {
     fn part(&self, planned: &PlannedPart) -> PartResult {
         let part = &planned.part;
-        let rows = planned.rows.iter().map(|row| self.row(planned, row)).collect();
+        let mut rows: Vec<RowResult> = planned.rows.iter().map(|row| self.row(planned, row)).collect();
+        tell_apart(&mut rows);
+        let real = planned.rows.iter().enumerate().filter_map(|(index, row)| {
+            matches!(row.target, PointTarget::Path(_)).then_some(())?;
+            let measured = self.answers[row.point].as_ref().ok()?;
+            Some((index, row.point, measured, self.apart[row.point].as_ref()))
+        });
         let mut result = PartResult {
             id: part.id.clone(),
             title: part.title.clone(),
@@ -184,6 +199,8 @@ impl Layout<'_> {
             rows,
             swaps: Vec::new(),
             ties: Vec::new(),
+            order: order(real),
+            devices_across: part.devices_across,
         };
         (result.swaps, result.ties) = result.find_order();
         result
@@ -198,7 +215,7 @@ impl Layout<'_> {
         let asked = |place: usize| self.answers[place].as_ref().err().map(failure);
         RowResult {
             id: row.id.clone(),
-            label: label(row, path.as_deref()),
+            label: label(row, path.as_deref(), self.answers[at.point].as_ref().ok()),
             model,
             sets,
             over: row.over.as_ref().map(|(model, _)| model.clone()),
@@ -237,7 +254,16 @@ impl Layout<'_> {
         let range = (!at.others.is_empty() && !at.changed).then(|| {
             [others.iter().copied().fold(f64::INFINITY, f64::min), others.iter().copied().fold(0.0, f64::max)]
         });
-        CellResult { range, ..CellResult::new(value, published, &column.head.key, &at.marks, ground) }
+        let repeated = match (&self.answers[at.point], ground) {
+            (Ok(measured), MeasuredOn::Real) if at.over.is_none() => {
+                let profile = &self.plan.points[at.point].profile;
+                repeated(&column.figure, row.step.as_deref(), profile, measured)
+            }
+            _ => Vec::new(),
+        };
+        let plus_minus = mean_interval(&repeated).and_then(|interval| interval.half_width);
+        let cell = CellResult::new(value, published, &column.head.key, &at.marks, ground);
+        CellResult { range, plus_minus, repeated, ..cell }
     }
 }
 
@@ -248,7 +274,27 @@ fn failure(error: &Error) -> Text {
     Text::clauses([what].into_iter().chain(error.remedy_text().cloned()))
 }
 
-fn label(row: &StudyRow, path: Option<&str>) -> Text {
-    let label = row.label.clone();
-    path.map_or_else(|| label.clone(), |path| label.map(|label| format!("{label} ({path})")))
+/// Returns the label of a row: its own, or the name of the measured device. A device in the place
+/// of a model has its path.
+fn label(row: &StudyRow, path: Option<&str>, measured: Option<&Measured>) -> Text {
+    let name = || measured.map(device_name).filter(|name| !name.is_empty());
+    match (&row.label, path) {
+        (Some(label), Some(path)) if row.model.is_some() => label.map(|label| format!("{label} ({path})")),
+        (Some(label), _) => label.clone(),
+        (None, path) => name().unwrap_or_else(|| Text::same(path.unwrap_or_default())),
+    }
+}
+
+/// Adds the path to labels that several targets share.
+fn tell_apart(rows: &mut [RowResult]) {
+    let shares = |row: &RowResult| {
+        let other = |other: &&RowResult| other.label == row.label && other.path != row.path;
+        row.path.clone().filter(|_| rows.iter().any(|row| other(&row)))
+    };
+    let paths: Vec<Option<String>> = rows.iter().map(shares).collect();
+    for (row, path) in rows.iter_mut().zip(paths) {
+        if let Some(path) = path.filter(|path| row.label.en != *path && row.model.is_none()) {
+            row.label = row.label.map(|label| format!("{label} ({path})"));
+        }
+    }
 }

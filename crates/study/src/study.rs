@@ -32,6 +32,7 @@ use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{ErrorKind, Result, Text, library, nearest, text};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Name and text of every study, in the order in which they are listed.
 pub const STUDIES: &[(&str, &str)] = library!["studies", ".toml":
@@ -108,6 +109,8 @@ pub struct Part {
     pub axes: Vec<StudyAxis>,
     /// Rows.
     pub rows: Vec<StudyRow>,
+    /// Whether the devices are the columns of the table, rather than its rows.
+    pub devices_across: bool,
 }
 
 /// A column: one figure of every row.
@@ -124,17 +127,19 @@ pub struct StudyColumn {
 pub struct StudyRow {
     /// Id within the part, if questions refer to it.
     pub id: Option<String>,
-    /// Label.
-    pub label: Text,
-    /// Name of the model.
-    pub model: String,
+    /// Label; `None` if the row is named after the device that is measured.
+    pub label: Option<Text>,
+    /// Name of the model; `None` if the row is measured on a real target only.
+    pub model: Option<String>,
+    /// Real target that is measured unless the user names another; `None` for a model.
+    pub target: Option<PathBuf>,
     /// Changed parameters: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
     /// Model in the denominator, if the figures are ratios, with its changed parameters.
     pub over: Option<(String, Vec<(String, String)>)>,
     /// Step that replaces `{step}` in figures.
     pub step: Option<String>,
-    /// Name by which a real target can replace the model.
+    /// Name by which the user can set the real target.
     pub on: Option<String>,
     /// Profile of the row, if it changes the rules of the part's.
     pub profile: Option<Profile>,
@@ -313,9 +318,9 @@ mod tests {
         for (name, _) in STUDIES {
             let study = study_named(name, &catalogue).unwrap();
             for row in study.parts.iter().flat_map(|part| &part.rows) {
-                let Text { en, ja, .. } = &row.label;
+                let Text { en, ja, .. } = row.label.as_ref().unwrap();
                 let english = ["image", "drive", "mirror", "without"].iter().any(|word| ja.contains(word));
-                assert!(!english && *en != row.model, "{name}: {en} | {ja}");
+                assert!(!english && Some(en) != row.model.as_ref(), "{name}: {en} | {ja}");
             }
         }
     }

@@ -22,6 +22,7 @@ pub use answer::{
 pub(crate) use gather::MeasuredRows;
 
 use crate::question::{Article, Ask, Question};
+use crate::real::RowOrder;
 use crate::result::PartResult;
 use gather::ChoiceGrid;
 use kurabe_core::text;
@@ -61,7 +62,10 @@ fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_
         },
         Ask::Reason { at, cell } => reason::reason(question, (at, cell), parts, measured),
         _ => {
-            let grid = gather::gather(question, parts);
+            let mut grid = gather::gather(question, parts);
+            if question.ask == Ask::Best {
+                grid.resample();
+            }
             let answer = decide::decide(question, &grid, &grid.values());
             (grid, answer)
         }
@@ -84,7 +88,12 @@ fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_
     });
     let article =
         question.article.as_ref().map(|article| judge_article(article, &grid, answer.as_ref(), margin));
+    let interleaved = question.parts().all(|id| {
+        let part = parts.iter().find(|part| part.id == id);
+        part.is_some_and(|part| matches!(part.order.as_slice(), [RowOrder::Interleaved { .. }]))
+    });
     QuestionResult {
+        interleaved,
         id: question.id.clone(),
         title: question.title.clone(),
         parts: question.parts().map(str::to_owned).collect(),

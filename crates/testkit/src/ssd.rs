@@ -287,6 +287,7 @@ fn environment() -> Environment {
                 wear_percent: Some(3),
                 power_on_hours: Some(4_213),
                 written_bytes: Some(21_400_000_000_000),
+                temperatures: Vec::new(),
             }),
         }],
         missing: vec!["dmidecode: needs root".into()],
@@ -352,6 +353,7 @@ pub fn run_with(statistic: Statistic, directions: &[Direction]) -> RunRecord {
             wear_percent: Some(3),
             power_on_hours: Some(4_213),
             written_bytes: Some(21_500_000_000_000),
+            temperatures: Vec::new(),
         }),
     }
 }

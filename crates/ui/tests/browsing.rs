@@ -343,6 +343,17 @@ fn a_verdict_unfolds_and_leads_to_its_table() {
             "{class}"
         );
     }
+    // The same figures with the devices as columns.
+    let table = "#table-git-pull table";
+    let figures =
+        format!("[...document.querySelectorAll('{table} td')].map((td) => td.firstChild.textContent)");
+    let figures = || reader.words(&format!("{figures}.sort().join(' ')"));
+    let (rows, before) = (reader.count(&format!("{table} tbody tr")), figures());
+    browser.click(".evidence .chips a:nth-child(2)");
+    browser.wait_until("location.search == '?devices=columns'");
+    let columns = reader.count(&format!("{table} thead th"));
+    assert_eq!(columns, rows + 1, "a column for each device, and the figures' names");
+    assert_eq!(figures(), before);
     reader.go("/studies");
     assert!(card().starts_with("Of the article's conclusions (6): ✓ agrees"), "{}", card());
     reader.console_is_clean(&[DOOR]);

@@ -6,7 +6,7 @@ use crate::plot::*;
 use proptest::prelude::*;
 use resvg::usvg::{Group, Node};
 
-const UNITS: [Unit; 8] = [
+const UNITS: [Unit; 9] = [
     Unit::Rate,
     Unit::Iops,
     Unit::Latency,
@@ -15,6 +15,7 @@ const UNITS: [Unit; 8] = [
     Unit::Count,
     Unit::Factor,
     Unit::Share,
+    Unit::Celsius,
 ];
 
 fn number() -> impl Strategy<Value = f64> {

@@ -72,6 +72,7 @@ fn written(unit: Unit, high: f64) -> Written {
         Unit::Count => (1.0, ""),
         Unit::Factor => (1.0, "×"),
         Unit::Share => (0.01, "%"),
+        Unit::Celsius => (1.0, "°C"),
     }
 }
 
@@ -363,6 +364,7 @@ mod tests {
             (Unit::Bytes, Linear, (0.0, 1e12), "axis (GiB)", "0|100|200|300|400|500|600|700|800|900"),
             (Unit::Count, Log, (1.0, 32.0), "axis", "1|2|4|8|16|32"),
             (Unit::Moment, Linear, (0.0, 36e12), "axis (h)", "0|1|2|3|4|5|6|7|8|9|10"),
+            (Unit::Celsius, Linear, (0.0, 60.0), "axis (°C)", "0|10|20|30|40|50|60"),
             (Unit::Share, Tail, (0.0, 0.9999), "axis (%)", "0|50|90|99|99.9|99.99|100"),
             (Unit::Factor, Log, (0.4, 2.5), "axis (×)", "0.4|0.5|0.6|0.7|0.8|0.9|1|1.2|1.4|1.6|1.8|2|2.5"),
         ] {

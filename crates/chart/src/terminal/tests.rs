@@ -121,6 +121,7 @@ fn any_axis() -> impl Strategy<Value = Axis> {
         Unit::Count,
         Unit::Factor,
         Unit::Share,
+        Unit::Celsius,
     ]);
     let scale = prop::sample::select(vec![Scale::Linear, Scale::Log, Scale::Tail]);
     (words(), unit, scale).prop_map(|(label, unit, scale)| Axis { label, unit, scale })

@@ -1,8 +1,12 @@
 //! Arguments of `kurabe study` and `kurabe catalogue`.
 
 use super::help_table::help;
+use super::shared::ForceArgs;
 use crate::lang::below;
-use clap::{Args, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueHint};
+use kurabe_core::output_path::OutputPath;
+use std::ffi::OsString;
 
 #[derive(Debug, Args)]
 pub struct StudyArgs {
@@ -21,8 +25,25 @@ pub enum StudyAction {
         #[arg(long, help = help("study.toml"))]
         toml: bool,
     },
+    #[command(about = help("study.new"))]
+    New(StudyNewArgs),
     #[command(about = help("study.run"))]
     Run(StudyRunArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = below!("study-new"))]
+pub struct StudyNewArgs {
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, help = help("study-new.file"))]
+    pub file: OutputPath,
+    #[arg(value_name = "[NAME=]TARGET", num_args = 2.., required = true, help = help("study-new.targets"))]
+    pub targets: Vec<OsString>,
+    #[arg(long, short, value_name = "NAME|FILE", default_value = "default", help = help("study-new.profile"))]
+    pub profile: String,
+    #[arg(long, value_name = "WORDS", help = help("study-new.title"))]
+    pub title: Option<String>,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -49,6 +70,19 @@ pub struct StudyRunArgs {
     pub threads: Option<u16>,
     #[arg(long, conflicts_with = "json", help = help("study-run.markdown"))]
     pub markdown: bool,
+    #[arg(
+        long, short, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["all", "markdown"],
+        help = help("study-run.output")
+    )]
+    pub output: Option<OutputPath>,
+    #[arg(
+        long, value_name = "THEME", default_value = "auto", requires = "output",
+        value_parser = PossibleValuesParser::new(["auto", "light", "dark"]),
+        help = help("report.theme")
+    )]
+    pub theme: String,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 #[derive(Debug, Args)]

@@ -74,6 +74,7 @@ impl VersusArgs {
             targets: self.targets.iter().map(TargetPath::name).collect(),
             variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
+            given: None,
             time_ns: self.time,
             repetition_ns: self.repetition,
             margin: self.margin,

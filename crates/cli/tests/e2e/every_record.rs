@@ -78,7 +78,7 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     for (name, _) in USES {
         let purpose = Use::load(name).unwrap();
         if let Some(recommendation) = recommend(&[one, two], &purpose) {
-            is_tame(&recommendation_doc(&recommendation, &purpose, &[one, two], &[]).terminal(style));
+            is_tame(&recommendation_doc(&recommendation, &purpose, &[one, two], &[], &[]).terminal(style));
         }
     }
 }

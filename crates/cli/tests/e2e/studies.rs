@@ -97,6 +97,76 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(lab.target()).expect("a directory").count(), 0);
 }
 
+/// A short profile with repetitions.
+const TINY: &str = r#"
+schema = 1
+name = "tiny"
+title = { en = "tiny", ja = "ごく短い" }
+statistic = "mean"
+
+[rules]
+size = "4 MiB"
+runs = 4
+time = "20 ms"
+
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+"#;
+
+#[test]
+fn two_devices_are_compared_in_two_commands_from_measurement_to_article() {
+    let lab = Lab::new();
+    let profile = lab.write("tiny.toml", TINY);
+    let folder = profile.parent().expect("a folder");
+    let at = |name: &str| folder.join(name).to_str().expect("a path").to_owned();
+    let target = |name: &str| {
+        let path = lab.target().join(name);
+        std::fs::create_dir(&path).expect("a directory");
+        format!("{name}={}", path.display())
+    };
+    let (red, blue, file) = (target("red"), target("blue"), at("sticks.toml"));
+    let new = ["study", "new", &file, &red, &blue, "--profile", &at("tiny.toml")];
+    assert!(lab.kurabe(&new).ok().out.contains("kurabe study run"));
+    lab.kurabe(&new).is_refusal(6, &["--force"]);
+    let page = at("article.html");
+    let run = ["study", "run", &file, "-o", &page];
+    let out = lab.kurabe(&run).ok().out;
+    for words in ["Measured interleaved, in 4 blocks", "red", "±", "article.html"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    assert!(!out.contains("one after the other"), "{out}");
+    let html = std::fs::read_to_string(&page).expect("the article");
+    for words in [
+        "Which of these devices is the fastest?",
+        "Measured interleaved",
+        " ± ",
+        "What else differed",
+        "kurabe-record",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+    assert_eq!(lab.list().len(), 2, "both runs are stored");
+    // The runs are compared as those of `versus`.
+    let compared = lab.kurabe(&["compare", &id(&lab, 0), &id(&lab, 1)]).ok().out;
+    assert!(compared.contains("Measured in turns: 4 blocks"), "{compared}");
+    lab.kurabe(&run).is_refusal(6, &["--force"]);
+    lab.kurabe(&["study", "run", &file, "-o", &at("article.csv")]).is_refusal(2, &["article.html"]);
+    let svg = at("card.svg");
+    let ended = lab.kurabe(&["study", "run", &file, "-o", &svg, "--json", "--lang", "ja"]).ok();
+    assert_eq!(ended.json_lines()[0]["format"], "svg");
+    assert!(std::fs::read_to_string(&svg).expect("the card").contains("交互に測定"));
+    // A device that is gone is found before anything is measured.
+    std::fs::remove_dir(lab.target().join("blue")).expect("removed");
+    lab.kurabe(&["study", "run", &file]).is_refusal(4, &["the path does not exist", "mount"]);
+}
+
+/// Returns the id of a stored run by its place in the list.
+fn id(lab: &Lab, place: usize) -> String {
+    lab.list()[place]["id"].as_str().expect("an id").to_owned()
+}
+
 /// The last lines of a study name a command that shows where the time goes.
 #[test]
 #[ignore = "slow"]

@@ -47,6 +47,35 @@ fn on_a_terminal_progress_is_drawn_in_colour() {
 }
 
 #[test]
+#[ignore = "slow"]
+fn a_stopwatch_is_started_and_stopped_by_keys() {
+    let lab = Lab::new();
+    if !needs("script") || !needs("sh") {
+        return;
+    }
+    let profile = lab.write(
+        "keys.toml",
+        "schema = 1\nname = \"keys\"\ntitle = { en = \"keys\", ja = \"キー\" }\nstatistic = \"mean\"\n\
+         [rules]\nsize = \"1 MiB\"\nruns = 1\ntime = \"1 s\"\n\
+         [[step]]\nkind = \"stopwatch\"\nstart = { key = \"switch on\" }\nstop = { key = \"it is ready\" }\n",
+    );
+    let kurabe = lab.command(&[]);
+    let run = format!("{} run {} --profile {}", binary(), text(&lab.target()), text(&profile));
+    let line = format!("(sleep 3; echo; sleep 1; echo; sleep 2) | script -qec '{run}' /dev/null");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).env_clear();
+    command.envs(kurabe.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ended = Live::start(command).end().ok();
+    for words in ["press Enter: switch on", "press Enter: it is ready"] {
+        assert!(ended.out.contains(words), "{words}: {ended:#?}");
+    }
+    let record = lab.record(lab.list()[0]["id"].as_str().expect("an id"));
+    let elapsed_ns = record["cells"][0]["repetitions"][0]["elapsed_ns"].as_u64().expect("a time");
+    assert!((900_000_000..3_000_000_000).contains(&elapsed_ns), "{elapsed_ns} ns");
+    assert_eq!(std::fs::read_dir(lab.target()).expect("a directory").count(), 0);
+}
+
+#[test]
 fn no_color_removes_colour_but_not_progress() {
     let lab = Lab::new();
     let Some(ended) = on_a_terminal(&lab, true) else { return };

@@ -6,6 +6,7 @@
 mod figures;
 mod io;
 mod metadata;
+mod stopwatch;
 
 use super::formula::is_step_name;
 use super::{
@@ -19,6 +20,7 @@ use crate::{error::Result, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
 use metadata::read_metadata;
+use stopwatch::read_stopwatch;
 
 /// Maximum number of samples, rounds and repetitions.
 const MOST_REPETITIONS: u64 = 1_000_000;
@@ -119,8 +121,8 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
         None => Ok(steps),
         Some((_, other)) => Err(other
             .error(&text!(
-                "steps with their own files (command) cannot be combined with steps that need a test file",
-                "専用のファイルを使うステップ(command)と、テストファイルを使うステップが混ざっています"
+                "steps with their own files (command, stopwatch) cannot be combined with steps that need a test file",
+                "専用のファイルを使うステップ(command、stopwatch)と、テストファイルを使うステップが混ざっています"
             ))
             .remedy(text!("split it into two profiles", "2 つのプロファイルに分けてください"))),
     }
@@ -251,6 +253,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         ("command", |value| Ok(vec![Step::Command(read_command(value)?)])),
         ("replay", |value| Ok(vec![Step::Replay(read_replay(value)?)])),
         ("metadata", |value| Ok(vec![Step::Metadata(read_metadata(value)?)])),
+        ("stopwatch", |value| Ok(vec![Step::Stopwatch(read_stopwatch(value)?)])),
     ])?;
     read(value)
 }

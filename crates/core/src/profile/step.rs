@@ -12,7 +12,7 @@
 //! - In `report`, add its words to `run/steps.rs` and its `TableKind` to `run/table.rs`.
 //! - Test the exact operations on the null device. Describe it in docs/profiles.md and docs/measuring.md.
 
-use crate::profile::{MetadataPart, MetadataStep, Rules, Task, TaskCell, Work};
+use crate::profile::{MetadataPart, MetadataStep, Rules, StopwatchStep, Task, TaskCell, Work};
 use crate::workload::{
     AccessPattern, Data, Direction, End, Pattern, Trims, Workload, contains_access_pattern,
 };
@@ -38,6 +38,8 @@ pub enum Step {
     Replay(ReplayStep),
     /// Metadata operations on files.
     Metadata(MetadataStep),
+    /// The time between two marks.
+    Stopwatch(StopwatchStep),
 }
 
 /// Limit on the warm-up time of a span, as a multiple of the time of a repetition.
@@ -265,6 +267,7 @@ impl Step {
     pub(super) fn set_id(&mut self, name: String) {
         let id = match self {
             Self::Metadata(step) => &mut step.id,
+            Self::Stopwatch(step) => &mut step.id,
             Self::Io(step) => &mut step.id,
             Self::Positional(step) => &mut step.id,
             Self::AccessTime(step) => &mut step.id,
@@ -279,6 +282,7 @@ impl Step {
     fn names(&self) -> [&Option<String>; 2] {
         match self {
             Self::Metadata(step) => [&step.id, &step.label],
+            Self::Stopwatch(step) => [&step.id, &step.label],
             Self::Io(step) => [&step.id, &step.label],
             Self::Positional(step) => [&step.id, &step.label],
             Self::AccessTime(step) => [&step.id, &step.label],
@@ -306,6 +310,7 @@ impl Step {
             Self::AccessTime(step) => format!("access {}", size(step.block_bytes)),
             Self::Copy(step) => format!("copy {}", size(step.chunk_bytes)),
             Self::Command(step) => step.command.join(" "),
+            Self::Stopwatch(step) => format!("{} → {}", step.start.word(), step.stop.word()),
             Self::Replay(step) => format!("replay {}", step.trace.rsplit('/').next().unwrap_or_default()),
         }
     }
@@ -328,13 +333,14 @@ impl Step {
                     |direction: &Direction| step.parts.iter().any(|part| part.direction() == *direction);
                 directions.into_iter().filter(has).collect()
             }
-            Self::Command(_) | Self::Replay(_) => Vec::new(),
+            Self::Command(_) | Self::Replay(_) | Self::Stopwatch(_) => Vec::new(),
         }
     }
 
-    /// Returns whether the step works on files that it creates in its own folder.
+    /// Returns whether the step needs no test file, because it works on files in its own folder or
+    /// on none.
     pub fn has_own_files(&self) -> bool {
-        matches!(self, Self::Command(_) | Self::Metadata(_))
+        matches!(self, Self::Command(_) | Self::Metadata(_) | Self::Stopwatch(_))
     }
 
     /// Returns the step's tasks for a target with `span_bytes` usable bytes. A task with several
@@ -397,6 +403,9 @@ impl Step {
             ),
             Self::Command(step) => {
                 single(vec![cell("command", None, Measure::Duration)], Work::Command(step.clone()))
+            }
+            Self::Stopwatch(step) => {
+                single(vec![cell("stopwatch", None, Measure::Duration)], Work::Stopwatch(step.clone()))
             }
             Self::Replay(step) => {
                 single(vec![cell("replay", None, Measure::Rate)], Work::Replay(step.clone()))

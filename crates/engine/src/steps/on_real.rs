@@ -109,9 +109,11 @@ impl Ground for Real<'_> {
             }
             Work::Copy(_) => PreparedTask::Copy(self.prepare_copy(context)?),
             Work::Command(step) => PreparedTask::Command(Box::new(self.prepare_command(context, step)?)),
-            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Metadata(_) => {
-                PreparedTask::Nothing
-            }
+            Work::Replay(_)
+            | Work::Positional(_)
+            | Work::AccessTime(_)
+            | Work::Metadata(_)
+            | Work::Stopwatch(_) => PreparedTask::Nothing,
         })
     }
 
@@ -134,8 +136,9 @@ impl Ground for Real<'_> {
                 self.renew_pages(context)?;
                 self.drop_cache(context)
             }
-            // These steps drop the cache themselves, part by part.
-            Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => Ok(()),
+            // These steps drop the cache themselves, part by part, and a stopwatch times another
+            // computer.
+            Work::Copy(_) | Work::Command(_) | Work::Metadata(_) | Work::Stopwatch(_) => Ok(()),
         }
     }
 
@@ -161,6 +164,7 @@ impl Ground for Real<'_> {
                 self.repeat_command(context, step, work, attempt)
             }
             (Work::Metadata(step), _) => self.repeat_metadata(context, step, attempt),
+            (Work::Stopwatch(step), _) => self.repeat_stopwatch(context, step, attempt),
             (Work::Replay(step), _) => self.repeat_replay(context, step, task.step_index, attempt),
             (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
         }

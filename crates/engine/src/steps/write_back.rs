@@ -108,7 +108,7 @@ fn writes_through_cache(task: &Task, target: &TargetRecord) -> bool {
     let writes = match &task.work {
         Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) => task.writes(),
         Work::Replay(_) => task.direction().is_some_and(|direction| direction != Direction::Read),
-        Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => false,
+        Work::Copy(_) | Work::Command(_) | Work::Metadata(_) | Work::Stopwatch(_) => false,
     };
     writes && target.writable && !target.direct
 }

@@ -318,6 +318,10 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             "プログラムの実行時間の測定は fio では行えません。同じプロファイルで `{RUN}` を使うか、hyperfine で次を測ってください: {}",
             step.command.join(" ")
         ),
+        Some(Step::Stopwatch(_)) => text!(
+            "a stopwatch that another computer or a person stops, which fio cannot do; use `{RUN}` with the same profile",
+            "別のコンピューターや人が止めるストップウォッチは fio にはありません。同じプロファイルで `{RUN}` を使ってください"
+        ),
         Some(Step::Metadata(step)) => text!(
             "file-name operations, which fio cannot measure separately; use `{RUN}` with the same \
              profile, or mdtest -F -n {0} -w {1}",

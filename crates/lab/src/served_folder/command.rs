@@ -120,7 +120,7 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            let command = Foreground { words: &words, folder, environment, calls };
+            let command = Foreground { words: &words, folder, environment, calls, ..Foreground::default() };
             let thaws = |enclosure: &Enclosure| caretaker.thaw(enclosure);
             command
                 .run_enclosed(&of_run.stop, thaws, |ended, enclosure| caretaker.look_after(ended, enclosure))

@@ -1,6 +1,6 @@
 //! Requests for interleaved measurements, as plain data.
 
-use kurabe_core::profile::Overrides;
+use kurabe_core::profile::{Overrides, Profile};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::target_name::TargetName;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub struct VersusRequest {
     pub variants: Vec<Variant>,
     /// Name of the profile, or path of its file.
     pub profile: String,
+    /// Profile that is used instead of the named one, with its own repetitions.
+    #[serde(skip)]
+    pub given: Option<Box<Profile>>,
     /// Maximum measuring time in ns of all targets together. The default is [`USUAL_TIME_NS`](super::USUAL_TIME_NS),
     /// towards which the virtual time of models does not count.
     pub time_ns: Option<u64>,
@@ -69,6 +72,7 @@ impl Default for VersusRequest {
             targets: Vec::new(),
             variants: Vec::new(),
             profile: "quick".to_owned(),
+            given: None,
             time_ns: None,
             repetition_ns: USUAL_REPETITION_NS,
             margin: 0.05,

@@ -1,6 +1,6 @@
 //! Many models ranked for a use, as a table: which one, by how much, and what its figures rest on.
 
-use super::recommend::answer_for;
+use super::recommend::{answer_for, misses};
 use crate::words;
 use kurabe_compare::{Recommendation, Standing, Use};
 use kurabe_core::quantity::format_bytes;
@@ -39,7 +39,9 @@ pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel],
         ));
     }
     doc.list(Purpose::Item, notes(models));
-    doc.push_all(misses(models, &names));
+    doc.push_all(
+        models.iter().zip(&names).flat_map(|(model, name)| misses(name, &model.limits.known_misses)),
+    );
     doc
 }
 
@@ -74,32 +76,18 @@ fn ranking(choice: &Recommendation, models: &[RankedModel], names: &[Text]) -> T
         });
     }
     let assumed = |standing: &&Standing| {
-        let model = &models[standing.run];
-        format!("{}/{}", model.assumed, model.parameters)
+        let limits = &models[standing.run].limits;
+        format!("{}/{}", limits.assumed, limits.parameters)
     };
     table.right(text!("assumed", "仮定"), assumed).table()
 }
 
 /// Returns the limits of the parts, each part once.
 fn notes(models: &[RankedModel]) -> Vec<Text> {
-    let notes: BTreeMap<&str, &Text> =
-        models.iter().flat_map(|model| &model.notes).map(|(part, note)| (part.as_str(), note)).collect();
+    let notes: BTreeMap<&str, &Text> = models
+        .iter()
+        .flat_map(|model| &model.limits.notes)
+        .map(|(part, note)| (part.as_str(), note))
+        .collect();
     notes.into_iter().map(|(part, note)| note.map(|note| format!("{part}: {note}"))).collect()
-}
-
-/// Returns a warning for each model that does not reach a published figure.
-fn misses(models: &[RankedModel], names: &[Text]) -> Vec<Paragraph> {
-    let each = |(model, name): (&RankedModel, &Text)| {
-        let warn = |miss: &kurabe_study::KnownMiss| {
-            let reason = &miss.reason;
-            let words = text!(
-                "Beware: {name} does not reach a published figure: {reason}",
-                "注意: {name} は公表値を再現できません: {reason}";
-                name, reason
-            );
-            Paragraph::new(words).role(Role::Warn)
-        };
-        model.known_misses.iter().map(warn).collect::<Vec<_>>()
-    };
-    models.iter().zip(names).flat_map(each).collect()
 }

@@ -9,19 +9,21 @@ use kurabe_core::mention::{COMPARE, PROFILE, RUN};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, model::ModelRecord, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use kurabe_lab::ModelSide;
+use kurabe_lab::{ModelLimits, ModelSide};
 use kurabe_stats::is_from_memory;
+use kurabe_study::KnownMiss;
 
 /// A lead up to this share does not make a run the better choice.
 const LITTLE: f64 = 0.05;
 
 /// Returns the recommendation for the use `asked` among the runs. `sides` compares the models among
-/// them by properties other than speed.
+/// them by properties other than speed, and `limits` has what limits the figures of each model.
 pub fn recommendation_doc(
     choice: &Recommendation,
     asked: &Use,
     runs: &[&RunRecord],
     sides: &[ModelSide],
+    limits: &[Option<ModelLimits>],
 ) -> Doc {
     let names = &*names(runs);
     let mut doc = Doc::new();
@@ -40,7 +42,7 @@ pub fn recommendation_doc(
         let from_memory = cells.filter(|(_, cell)| is_from_memory(cell, run.header.model.as_ref()));
         doc.push_all(memory_words(name, from_memory.map(|(_, cell)| words::cell(cell))));
     }
-    doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
+    doc.say_all(speeds(choice, names).into_iter().chain(longest_pauses(choice, asked, names)));
     doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
     doc.append(caveats(choice));
     if choice.parts.iter().any(|part| part.sync && part.cell.is_some()) {
@@ -53,6 +55,7 @@ pub fn recommendation_doc(
             )
         }));
     }
+    doc.append(limits_of_models(names, limits));
     if !sides.is_empty() {
         doc.gap().append(side_by_side_doc(sides));
     }
@@ -64,6 +67,40 @@ pub fn recommendation_doc(
         )
     }));
     doc
+}
+
+/// Says for each model how many of its parameters are assumed, and where it is known to be wrong.
+fn limits_of_models(names: &[Text], limits: &[Option<ModelLimits>]) -> Doc {
+    let modelled = || names.iter().zip(limits).filter_map(|(name, limits)| Some((name, limits.as_ref()?)));
+    let assumed = modelled().map(|(name, limits)| {
+        let (assumed, all) = (limits.assumed, limits.parameters);
+        text!("{name} {assumed} of {all}", "{name} {all} 個中 {assumed} 個"; name)
+    });
+    let assumed = Text::list(assumed);
+    let mut doc = Doc::new();
+    if !assumed.is_empty() {
+        doc.say(text!(
+            "parameters of the models that are assumed, without a source: {assumed}",
+            "モデルのパラメーターのうち、根拠がなく仮定したもの: {assumed}";
+            assumed
+        ));
+    }
+    doc.push_all(modelled().flat_map(|(name, limits)| misses(name, &limits.known_misses)));
+    doc
+}
+
+/// Returns a warning for each published figure that a model does not reach.
+pub(super) fn misses(name: &Text, misses: &[KnownMiss]) -> Vec<Paragraph> {
+    let warn = |miss: &KnownMiss| {
+        let reason = &miss.reason;
+        let words = text!(
+            "Beware: {name} does not reach a published figure: {reason}",
+            "注意: {name} は公表値を再現できません: {reason}";
+            name, reason
+        );
+        Paragraph::new(words).role(Role::Warn)
+    };
+    misses.iter().map(warn).collect()
 }
 
 /// Returns whether the model of a run could not be loaded again for the table of models.
@@ -110,7 +147,7 @@ fn caveats(choice: &Recommendation) -> Doc {
 }
 
 /// Describes the longest stall that the use tolerates, and how each run compares with it.
-fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
+fn longest_pauses(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
     let (limit_ns, _) = asked.worst_stall()?;
     let each = |standing: &Standing| {
         let name = &names[standing.run];
@@ -195,12 +232,7 @@ fn lead(choice: &Recommendation, names: &[Text], able: &[&Standing], times: f64)
         );
     }
     if times <= 1.0 + LITTLE {
-        let ahead = (times - 1.0) * 100.0;
-        return text!(
-            "{name} and {second} are equally good for this use: {name} is ahead by only {ahead:.1} %.",
-            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。";
-            name, second
-        );
+        return equally_good([name, second], times, choice.by_models);
     }
     if choice.by_models {
         return text!(
@@ -213,6 +245,30 @@ fn lead(choice: &Recommendation, names: &[Text], able: &[&Standing], times: f64)
         "{name} is the better choice for this use: {ratio} times as fast as {second}. Given the scatter of the repetitions, the probability of this order is {percent} %.",
         "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、この順位になる確率は {percent} % です。";
         name, second
+    )
+}
+
+/// Says that the lead of the first of two runs is too small to choose by.
+fn equally_good([name, second]: [&Text; 2], times: f64, by_models: bool) -> Text {
+    let ahead = (times - 1.0) * 100.0;
+    let ahead = match ahead < 0.1 {
+        true => text!("less than 0.1 %", "0.1 % 未満"),
+        false => text!("{ahead:.1} %", "{ahead:.1} %"),
+    };
+    if by_models {
+        return text!(
+            "{name} and {second} are equally good for this use: by the models {ahead} lies between them, less than the \
+             models are accurate. Choose by other properties.",
+            "この用途では {name} と {second} の優劣は付けられません。モデル上の差は {ahead} で、モデルの誤差より小さいため、\
+             ほかの条件で選んでください。";
+            name, second, ahead
+        );
+    }
+    text!(
+        "{name} and {second} are equally good for this use: {ahead} lies between them, too little to choose by. Price, \
+         capacity or endurance may decide.",
+        "この用途では {name} と {second} の差は {ahead} で、選ぶ理由になりません。価格、容量、耐久性などで選んでください。";
+        name, second, ahead
     )
 }
 
@@ -320,5 +376,25 @@ pub(crate) fn why_out(out: &Out) -> Text {
                 "{cell} が {rate} で、この用途に必要な {least} に届きません({reason})"; reason
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lead_that_rounds_to_nothing_is_no_number() {
+        let names = [&Text::same("A"), &Text::same("B")];
+        let words = equally_good(names, 1.000_04, false);
+        assert_eq!(
+            words.en,
+            "A and B are equally good for this use: less than 0.1 % lies between them, too little to choose by. \
+             Price, capacity or endurance may decide."
+        );
+        assert!(words.ja.contains("0.1 % 未満") && !words.ja.contains("0.0 %"), "{}", words.ja);
+        assert!(
+            equally_good(names, 1.034, true).en.contains("3.4 % lies between them, less than the models")
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! ends. If the output can't be redrawn, there is no line. Runs on real targets have their own
 //! progress.
 
-use super::{Activity, COUNT, LiveLine, Mode, Progress};
+use super::{Activity, COUNT, LiveLine, Mode, Progress, VersusProgress};
 use crate::machine::headline::headline;
 use kurabe_core::{event::Event, shown, text};
 use kurabe_doc::Style;
@@ -41,12 +41,14 @@ impl StudyProgress {
     }
 }
 
-/// Shows the number of models computed, and separate progress for each run on a real target. The
-/// events of these runs are not printed, because only the study is the result.
+/// Shows the number of models computed, and separate progress for each run on a real target, or
+/// for those that are measured interleaved together. The events of these
+/// runs are not printed, because only the study is the result.
 pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
     let models = plan.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
     let mut study = StudyProgress::on(&plan.study.name, models.count() as u64, LiveLine::new(style, mode));
     let mut real: Option<(String, Progress)> = None;
+    let mut together: Option<VersusProgress> = None;
     Box::new(move |envelope| {
         match &envelope.event {
             Happening::Point(PointEvent::PointStarted { model }) => study.begin(model),
@@ -58,16 +60,29 @@ pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
                     "kurabe: スレッドを {asked} 本のうち {threads} 本しか開始できません({cause})。結果は変わりません"
                 ));
             }
+            Happening::Run(Event::RunStarted { header, .. }) if header.versus.is_some() => {
+                study.live.finish();
+                let progress = together.get_or_insert_with(|| VersusProgress::new(style, mode));
+                progress.join(header, &headline(header));
+            }
             Happening::Run(event) => {
                 if matches!(event, Event::RunStarted { .. }) {
                     study.live.finish();
+                    together = None;
                     real = Some((envelope.run.clone(), Progress::new(style, mode).with_headline(headline)));
+                }
+                if let Some(progress) = &mut together {
+                    progress.on_envelope(envelope);
                 }
                 if let Some((_, progress)) = real.as_mut().filter(|(run, _)| *run == envelope.run) {
                     progress.on_event(event);
                 }
             }
-            Happening::Turns(_) => {}
+            Happening::Turns(_) => {
+                if let Some(progress) = &mut together {
+                    progress.on_envelope(envelope);
+                }
+            }
         }
         Ok(())
     })

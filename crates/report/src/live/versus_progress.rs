@@ -92,6 +92,14 @@ impl VersusProgress {
         )));
     }
 
+    /// Shows a run that takes part.
+    pub(super) fn join(&mut self, header: &RunHeader, headline: &Text) {
+        let name = shown::line(header.target_name());
+        self.names.insert(header.id.clone(), name.clone());
+        let (id, headline) = (&header.id, self.live.say(headline));
+        self.live.paragraph(&format!("{id} · {name} ({headline})"));
+    }
+
     /// Shows an event.
     pub fn on_envelope(&mut self, envelope: &Envelope) {
         match &envelope.event {

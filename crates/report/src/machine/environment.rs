@@ -220,6 +220,23 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
     items
 }
 
+/// Returns the temperatures at the beginning and at the end of the run, and the highest if it is
+/// neither.
+pub(crate) fn course(health: &DeviceHealth) -> Option<Text> {
+    let celsius = || health.temperatures.iter().map(|sample| sample.celsius);
+    let (first, last, most) = (celsius().next()?, celsius().next_back()?, celsius().max()?);
+    if health.temperatures.len() < 2 {
+        return None;
+    }
+    Some(match most > first.max(last) {
+        true => text!(
+            "{first} → {last} °C during the run, highest {most} °C",
+            "測定中の温度 {first} → {last} °C (最高 {most} °C)"
+        ),
+        false => text!("{first} → {last} °C during the run", "測定中の温度 {first} → {last} °C"),
+    })
+}
+
 /// Returns the health before and after. A figure that didn't change is shown once.
 fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Text> {
     let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
@@ -229,7 +246,9 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Te
         [before, after] => before.or(after),
     };
     present([
-        pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from),
+        after.and_then(course).or_else(|| {
+            pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from)
+        }),
         pair(&|health| health.wear_percent.map(|wear| format!("{wear} %")))
             .map(|wear| text!("{wear} of rated life used", "定格寿命の {wear} を消費")),
         pair(&|health| health.power_on_hours.map(|hours| format!("{} h", number::count(hours))))

@@ -3,12 +3,15 @@
 
 mod drawing;
 
+use kurabe_core::library::names;
 use kurabe_core::mention::{ALL, MODELS, MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
 use kurabe_doc::layout::display_width;
-use kurabe_doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
-use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
+use kurabe_doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
+use kurabe_sim::{
+    CARDS, DeviceSpec, EMULATORS, HOSTS, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting,
+};
 use serde::Serialize;
 
 /// Maximum width of a value in the table. A wider value is shown below its parameter.
@@ -212,7 +215,22 @@ pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String
     ]);
     let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
-    Doc::of(table.table()).gap().push(hints).terminal(style)
+    Doc::of(table.table()).gap().append(emulator_parts()).gap().push(hints).terminal(style)
+}
+
+/// Lists the parts from which a model of an emulator of SCSI disks is put together.
+fn emulator_parts() -> Doc {
+    let words = text!(
+        "SCSI emulators are put together: model:EMULATOR+CARD+COMPUTER",
+        "SCSI ディスクのエミュレーターは組み合わせで指定します: model:エミュレーター+カード+コンピューター"
+    );
+    let parts = [
+        (text!("emulators", "エミュレーター"), EMULATORS),
+        (text!("cards", "カード"), CARDS),
+        (text!("computers", "コンピューター"), HOSTS),
+    ];
+    let fields = parts.map(|(key, list)| (key, vec![Text::same(names(list).join(", "))]));
+    Doc::of(Paragraph::new(words)).and(Doc::of(Fields::from(fields.to_vec())))
 }
 
 /// Returns a model's title, and the kind of drive that it represents, if any.
@@ -350,7 +368,7 @@ fn every_source_of_the_models_is_known_in_japanese() {
     let is_word = |word: &&str| word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase());
     let mut unknown = std::collections::BTreeSet::new();
     let devices = kurabe_sim::DEVICES.iter().map(|(name, _)| (*name).to_owned());
-    let assembled = kurabe_sim::HOSTS.iter().flat_map(|(host, _)| {
+    let assembled = HOSTS.iter().flat_map(|(host, _)| {
         kurabe_sim::combinations(&format!("all+all+{host}")).expect("a computer of the library")
     });
     for name in devices.chain(assembled) {

@@ -157,48 +157,58 @@ impl<'a> Report<'a> {
     }
 
     fn head(&self, html: &mut Html, theme: Theme) {
-        html.raw("<!doctype html>\n");
-        let forced = if theme == Theme::Auto { "" } else { theme.word() };
-        html.open("html", &[("lang", self.lang.pick("en", "ja")), ("data-theme", forced)]);
-        html.raw("<head><meta charset=\"utf-8\">\n");
-        let policy = format!(
-            "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
-             form-action 'none'",
-            sha256_base64(PAGE_SCRIPT)
-        );
-        html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
-        html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
-        html.open("meta", &[("name", "generator"), ("content", VERSION)]);
-        html.element("title", &[], self.title().get(self.lang));
-        html.raw("\n<style>\n").raw(STYLE).raw("</style></head>\n");
+        write_head(html, self.title().get(self.lang), self.lang, theme);
     }
 
     fn foot(&self, html: &mut Html, embedded: &Embedded) {
-        let (records, lang) = (embedded.json.as_str(), self.lang);
-        html.raw("<footer>");
-        let words = match (records.is_empty(), &embedded.left_out) {
-            (true, _) => text!("This page holds no records.", "このページに測定記録は入っていません。"),
-            (false, None) => text!(
-                "This page holds the whole records of its runs: {IMPORT} takes them in again.",
-                "このページには測定記録がすべて入っています。{IMPORT} で取り込めます。",
-            ),
-            (false, Some(_)) => text!(
-                "This page holds records of its runs: {IMPORT} takes them in again.",
-                "このページには測定記録が入っています。{IMPORT} で取り込めます。",
-            ),
-        };
-        html.element("p", &[], words.get(lang));
-        if let Some(left_out) = &embedded.left_out {
-            html.element("p", &[("class", "notice warn")], left_out.get(lang));
-        }
-        html.element("p", &[], VERSION);
-        html.raw("</footer></main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
-        if !records.is_empty() {
-            html.made(&kurabe_interop::embed_in_page(records));
-        }
-        html.raw("<script>").raw(PAGE_SCRIPT).raw("</script>\n</body></html>\n");
+        write_foot(html, embedded, self.lang);
     }
+}
+
+/// Writes a page from its beginning to the end of its head.
+pub(crate) fn write_head(html: &mut Html, title: &str, lang: Lang, theme: Theme) {
+    html.raw("<!doctype html>\n");
+    let forced = if theme == Theme::Auto { "" } else { theme.word() };
+    html.open("html", &[("lang", lang.pick("en", "ja")), ("data-theme", forced)]);
+    html.raw("<head><meta charset=\"utf-8\">\n");
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+             form-action 'none'",
+        sha256_base64(PAGE_SCRIPT)
+    );
+    html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+    html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
+    html.open("meta", &[("name", "generator"), ("content", VERSION)]);
+    html.element("title", &[], title);
+    html.raw("\n<style>\n").raw(STYLE).raw("</style></head>\n");
+}
+
+/// Writes a page from its footer to its end.
+pub(crate) fn write_foot(html: &mut Html, embedded: &Embedded, lang: Lang) {
+    let records = embedded.json.as_str();
+    html.raw("<footer>");
+    let words = match (records.is_empty(), &embedded.left_out) {
+        (true, _) => text!("This page holds no records.", "このページに測定記録は入っていません。"),
+        (false, None) => text!(
+            "This page holds the whole records of its runs: {IMPORT} takes them in again.",
+            "このページには測定記録がすべて入っています。{IMPORT} で取り込めます。",
+        ),
+        (false, Some(_)) => text!(
+            "This page holds records of its runs: {IMPORT} takes them in again.",
+            "このページには測定記録が入っています。{IMPORT} で取り込めます。",
+        ),
+    };
+    html.element("p", &[], words.get(lang));
+    if let Some(left_out) = &embedded.left_out {
+        html.element("p", &[("class", "notice warn")], left_out.get(lang));
+    }
+    html.element("p", &[], VERSION);
+    html.raw("</footer></main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
+    if !records.is_empty() {
+        html.made(&kurabe_interop::embed_in_page(records));
+    }
+    html.raw("<script>").raw(PAGE_SCRIPT).raw("</script>\n</body></html>\n");
 }
 
 /// Returns the Base64-encoded SHA-256 hash by which a page's content security policy identifies its

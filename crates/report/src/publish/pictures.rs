@@ -23,6 +23,7 @@ mod rounds;
 mod series;
 mod shapes;
 mod sweep;
+mod temperature;
 mod view;
 
 pub(crate) use forest::drawn_ratio;
@@ -39,7 +40,7 @@ use kurabe_core::record::{Cell, RunRecord};
 use view::View;
 
 /// The kinds of pictures, in the order in which they are returned.
-pub const PICTURE_NAMES: [&str; 14] = [
+pub const PICTURE_NAMES: [&str; 15] = [
     "rates",
     "iops",
     "access-times",
@@ -53,6 +54,7 @@ pub const PICTURE_NAMES: [&str; 14] = [
     "percentiles",
     "series",
     "rounds",
+    "temperature",
     "time-account",
 ];
 
@@ -71,6 +73,7 @@ fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
     all.extend(percentiles::pictures(view));
     all.extend(series::pictures(view));
     all.extend(rounds::pictures(view));
+    all.extend(temperature::pictures(view));
     all.extend(account::pictures(view));
     all
 }

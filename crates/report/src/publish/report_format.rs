@@ -8,7 +8,7 @@ use kurabe_core::{ErrorKind, Result, Text, nearest, shown, shown::Shown, text};
 use std::path::Path;
 
 /// Pixels of a PNG per pixel of the drawing.
-const PNG_SCALE: f32 = 2.0;
+pub(crate) const PNG_SCALE: f32 = 2.0;
 
 /// A format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::words::{self, present};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, MetadataStep, OPTIONS, PositionalStep, ReplayStep,
-    ReplayTiming, Step,
+    ReplayTiming, Step, StopwatchStep, TimeMark,
 };
 use kurabe_core::workload::{Direction, End, TimeCheck};
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
@@ -32,6 +32,7 @@ pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
         Step::Command(step) => command(step),
         Step::Replay(step) => replay(step),
         Step::Metadata(step) => metadata(step),
+        Step::Stopwatch(step) => stopwatch(step),
     }
 }
 
@@ -179,6 +180,30 @@ fn metadata(step: &MetadataStep) -> (Text, Vec<Text>) {
         ),
     };
     (what, items)
+}
+
+fn stopwatch(step: &StopwatchStep) -> (Text, Vec<Text>) {
+    let limit = number::planned_time(step.limit_ns);
+    let items = vec![
+        Text::join([text!("from", "開始"), time_mark(&step.start)], [": "; 2]),
+        Text::join([text!("to", "終了"), time_mark(&step.stop)], [": "; 2]),
+        text!("at most {limit}", "最長 {limit}"; limit),
+    ];
+    (text!("a stopwatch", "ストップウォッチ"), items)
+}
+
+fn time_mark(mark: &TimeMark) -> Text {
+    match mark {
+        TimeMark::Key { what } => text!("Enter ({what})", "Enter キー({what})"; what),
+        TimeMark::Line { text: words, from } => {
+            text!("\"{words}\" from {from}", "{from} から「{words}」")
+        }
+        TimeMark::File { path } => text!("the file {path} appears", "ファイル {path} が現れる"),
+        TimeMark::Program { command } => {
+            let command = command.join(" ");
+            text!("`{command}` is started", "`{command}` の実行")
+        }
+    }
 }
 
 fn replay(step: &ReplayStep) -> (Text, Vec<Text>) {

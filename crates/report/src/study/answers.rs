@@ -94,6 +94,13 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
                 let slower = percent(1.0 - of_best);
                 text!(" Next comes {second}, {slower} % slower.", "次は {second} で、{slower} % 遅くなります。"; second)
             });
+            if apart_by_scatter(best, verdict.margin) {
+                return text!(
+                    "A tie between {firsts}: their repetitions scatter more than they differ.{next}",
+                    "引き分け: {firsts}(繰り返しのばらつきのほうが差より大きい)。{next}";
+                    firsts, next
+                );
+            }
             text!(
                 "A tie between {firsts}: less than {margin} % lies between them.{next}",
                 "引き分け: {firsts}(差は {margin} % 未満)。{next}";
@@ -101,6 +108,14 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
             )
         }
     }
+}
+
+/// Returns whether choices are a tie although more than the margin lies between them, because the
+/// repetitions do not tell which of them is ahead.
+fn apart_by_scatter(best: &Best, margin: f64) -> bool {
+    let tied = best.standings.iter().filter(|standing| best.best.contains(&standing.choice));
+    best.holds.is_some()
+        && tied.map(|standing| standing.of_best).any(|of_best| of_best * (1.0 + margin) <= 1.0)
 }
 
 fn change(changes: &[Change], verdict: &QuestionResult) -> Text {

@@ -1,6 +1,6 @@
 //! The card of a study: its answers in one picture for posting, as SVG.
 
-use super::{study_summary, verdict_answer, verdict_badge};
+use super::{study_answer, verdict_answer, verdict_badge};
 use crate::publish::card::{HEIGHT, MARGIN, Paper, Tone, Type, WIDTH, heading, sentence};
 use kurabe_chart::{Theme, has_glyph, text_width, wrap};
 use kurabe_core::{Lang, Text, text};
@@ -16,7 +16,7 @@ pub fn study_card(result: &StudyResult, theme: Theme, lang: Lang) -> String {
     let title = result.title.line(lang);
     let mut paper = Paper::new(WIDTH, HEIGHT, theme, &title);
     heading(&mut paper, &title, None, lang);
-    let summary = study_summary(result).map(|summary| drawable(&summary.line(lang))).unwrap_or_default();
+    let summary = study_answer(result).map(|summary| drawable(&summary.line(lang))).unwrap_or_default();
     let top = sentence(&mut paper, &summary, 104.0) + 18.0;
     let shown = &result.verdicts[..result.verdicts.len().min(MOST)];
     let height = ((HEIGHT - 62.0 - top) / shown.len().max(1) as f64).min(92.0);
@@ -36,7 +36,11 @@ pub fn study_card(result: &StudyResult, theme: Theme, lang: Lang) -> String {
     }
     paper.rule(MARGIN, WIDTH - MARGIN, HEIGHT - 46.0);
     let more = result.verdicts.len() - shown.len();
-    let models = text!("computed by models, not measured", "モデルの計算値(実測ではありません)");
+    let measured = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.path.is_some());
+    let models = match measured {
+        true => text!("partly measured, partly computed by models", "実測値とモデルの計算値"),
+        false => text!("computed by models, not measured", "モデルの計算値(実測ではありません)"),
+    };
     let more = (more > 0).then(|| text!("answers not shown: {more}", "ほか {more} 件の答え"));
     let left = Text::join([models].into_iter().chain(more), [" · "; 2]).line(lang);
     paper.text(MARGIN, HEIGHT - 22.0, Type::of(14.0), Tone::Quiet, &left);

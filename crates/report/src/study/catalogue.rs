@@ -165,7 +165,7 @@ pub fn entry_doc(entry: &CatalogueEntry<'_>) -> Doc {
     let fields = [
         (text!("table", "表"), Some(table.title.clone())),
         (text!("source", "出典"), Some(entry.source().to_owned().into())),
-        (text!("year", "年"), table.year.map(|year| year.to_string().into())),
+        (text!("year", "年"), entry.year().map(|year| year.to_string().into())),
         (text!("tool", "ツール"), Some(seen(&table.tool))),
         (text!("procedure", "手順"), Some(table.procedure.clone())),
         (text!("test size", "テストサイズ"), table.size_bytes.map(|size| format_bytes(size).into())),

@@ -5,7 +5,8 @@
 //! how close both figures are. The colour only repeats it.
 
 use super::tables::{
-    Notes, error_words, figure_name, published, row_columns, row_names, status_words, value_words,
+    NARROWEST_NAME, Notes, error_words, figure_name, published, row_columns, row_label, row_names,
+    status_words, value_words,
 };
 use kurabe_core::{Text, text};
 use kurabe_doc::{Column, Entry, Paragraph, Role, Table, TableForm};
@@ -35,8 +36,11 @@ pub(super) fn matrix_legend() -> Paragraph {
         .tags(NEARNESS.map(tag).to_vec())
 }
 
-/// Returns all of a part's figures in one table.
+/// Returns all of a part's figures in one table, with the devices as its rows or as its columns.
 pub(super) fn matrix(part: &PartResult, notes: &mut Notes) -> Table {
+    if part.devices_across {
+        return across(part, notes);
+    }
     let mut columns = row_columns(part, Text::default());
     let fixed = columns.len();
     columns.extend(part.columns.iter().map(|column| Column::right(figure_name(column))));
@@ -47,6 +51,26 @@ pub(super) fn matrix(part: &PartResult, notes: &mut Notes) -> Table {
     };
     let rows: Vec<Vec<Entry>> = part.rows.iter().map(row).collect();
     Table::new(columns, rows).parted_behind(fixed).on_page(&part.title, TableForm::Cards)
+}
+
+/// Returns the table with a column for each device and a row for each figure.
+fn across(part: &PartResult, notes: &mut Notes) -> Table {
+    let name = |row: &RowResult, notes: &mut Notes| {
+        let values = row.values.iter().map(Text::same);
+        Text::list([row_label(row, notes)].into_iter().chain(values))
+    };
+    let mut columns = vec![Column::left(Text::default()).wrap_to(NARROWEST_NAME)];
+    columns.extend(part.rows.iter().map(|row| Column::right(name(row, notes))));
+    let row = |(index, column): (usize, &ColumnResult)| {
+        let mut entries = vec![Entry::from(figure_name(column))];
+        entries.extend(part.rows.iter().map(|row| match row.cells.get(index) {
+            Some(cell) => entry(cell, column, notes),
+            None => Entry::default(),
+        }));
+        entries
+    };
+    let rows: Vec<Vec<Entry>> = part.columns.iter().enumerate().map(row).collect();
+    Table::new(columns, rows).parted_behind(1).on_page(&part.title, TableForm::Cards)
 }
 
 fn entry(cell: &CellResult, column: &ColumnResult, notes: &mut Notes) -> Entry {

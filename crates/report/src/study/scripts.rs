@@ -1,7 +1,7 @@
 //! Output for scripts about studies and the catalogue.
 
 use super::verdict_answer;
-use kurabe_core::Text;
+use kurabe_core::{Text, shown};
 use kurabe_study::catalogue::{CatalogueEntry, PublishedStatistic};
 use kurabe_study::{Part, Published, QuestionResult, Study, StudyAxis, StudyResult, StudyRow};
 use serde::Serialize;
@@ -44,10 +44,13 @@ struct PartLine<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RowLine<'a> {
-    /// Label of the row.
-    label: &'a Text,
-    /// The model.
-    model: &'a str,
+    /// Label of the row. `null` if it is named after the device that is measured.
+    label: Option<&'a Text>,
+    /// The model. `null` if the row is measured on a device.
+    model: Option<&'a str>,
+    /// The device that is measured unless the user names another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     /// Its changed parameters.
     sets: &'a [(String, String)],
     /// The name by which the user can replace the model with a device.
@@ -66,8 +69,9 @@ impl<'a> From<&'a Study> for StudyLine<'a> {
 impl<'a> From<&'a Part> for PartLine<'a> {
     fn from(part: &'a Part) -> Self {
         let row = |row: &'a StudyRow| RowLine {
-            label: &row.label,
-            model: &row.model,
+            label: row.label.as_ref(),
+            model: row.model.as_deref(),
+            target: row.target.as_deref().map(shown::name),
             sets: &row.sets,
             on: row.on.as_deref(),
             over: row.over.as_ref().map(|(model, _)| model.as_str()),
@@ -173,7 +177,7 @@ impl<'a> From<&'a CatalogueEntry<'a>> for EntryLine<'a> {
             device: &row.device,
             title: &table.title,
             source: entry.source(),
-            year: table.year,
+            year: entry.year(),
             tool: &table.tool,
             procedure: &table.procedure,
             profile: table.profile.as_deref(),

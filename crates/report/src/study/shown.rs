@@ -2,7 +2,7 @@
 
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::target_name::MODEL_PREFIX;
-use kurabe_core::{Text, number, quantity::format_bytes, text};
+use kurabe_core::{Text, number, quantity::format_bytes, shown, text};
 use kurabe_doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_study::{Part, Study, StudyRow};
 
@@ -66,7 +66,8 @@ fn part_doc(part: &Part) -> Doc {
     }
     let figures = Text::list(part.columns.iter().map(|column| column.head.name.clone()));
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
-    let table = Table::of(&part.rows).cut(Cut::Wrap, Text::default(), |row| row.label.clone());
+    let label = |row: &&StudyRow| row.label.clone().or_else(|| row.on.as_ref().map(Text::same));
+    let table = Table::of(&part.rows).cut(Cut::Wrap, Text::default(), |row| label(&row).unwrap_or_default());
     doc.push(table.cut(Cut::Wrap, Text::default(), |row| target(row)).table().indent(4)).done()
 }
 
@@ -77,7 +78,11 @@ fn target(row: &StudyRow) -> String {
         let sets = sets.iter().map(|(key, value)| format!(" {key}={value}"));
         format!("{MODEL_PREFIX}{model}{}", sets.collect::<String>())
     };
-    let own = words(&row.model, &row.sets);
+    let Some(model) = &row.model else {
+        let own = row.target.as_deref().map(shown::name);
+        return own.unwrap_or_else(|| format!("{ON:#} {}=…", row.on.as_deref().unwrap_or_default()));
+    };
+    let own = words(model, &row.sets);
     match &row.over {
         Some((model, sets)) => format!("{own} / {}", words(model, sets)),
         None => own,

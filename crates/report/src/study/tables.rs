@@ -6,7 +6,7 @@ use kurabe_doc::{Column, Entry, Role, Table};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 
 /// Minimum widths of a row's name and of the text after the figures, in terminal columns.
-const NARROWEST_NAME: usize = 20;
+pub(super) const NARROWEST_NAME: usize = 20;
 const NARROWEST_WORDS: usize = 12;
 
 /// Numbered sentences below a table, without duplicates.
@@ -38,10 +38,15 @@ pub(super) fn row_columns(part: &PartResult, first: Text) -> Vec<Column> {
     std::iter::once(Column::left(first).wrap_to(NARROWEST_NAME)).chain(axes).collect()
 }
 
-/// Returns the name of a row, with the mark of its error if it failed, and its values on the axes.
-pub(super) fn row_names(part: &PartResult, row: &RowResult, notes: &mut Notes) -> Vec<Entry> {
+/// Returns the name of a row, with the mark of its error if it failed.
+pub(super) fn row_label(row: &RowResult, notes: &mut Notes) -> Text {
     let marked = |error| marked(&row.label, &notes.mark(error));
-    let name = row.error.as_ref().map_or_else(|| row.label.clone(), marked);
+    row.error.as_ref().map_or_else(|| row.label.clone(), marked)
+}
+
+/// Returns the name of a row, and its values on the axes.
+pub(super) fn row_names(part: &PartResult, row: &RowResult, notes: &mut Notes) -> Vec<Entry> {
+    let name = row_label(row, notes);
     let values = row.values.iter().zip(&part.axes).map(|(value, axis)| {
         let place = axis.values.iter().position(|other| other == value).unwrap_or_default();
         Entry::number(value.clone(), place as f64)
@@ -78,7 +83,11 @@ pub(super) fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Tabl
 }
 
 pub(super) fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
-    number::fixed(cell.value.unwrap_or(f64::NAN), column.decimals).into()
+    let value = number::fixed(cell.value.unwrap_or(f64::NAN), column.decimals);
+    match cell.plus_minus.filter(|_| cell.value.is_some()) {
+        Some(half) => format!("{value} ± {}", number::fixed(half, column.decimals)).into(),
+        None => value.into(),
+    }
 }
 
 /// Formats a published figure: `2,500.0`, `150–200`, `> 2,000`, `about 900`.

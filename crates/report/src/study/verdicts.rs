@@ -29,7 +29,7 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
         sentences.extend(answers::details(answer, verdict).into_iter().map(plain));
         sentences.extend(answers::firmness(answer, verdict).map(plain));
         sentences.extend(published(verdict).map(plain));
-        if verdict.choices.iter().filter(|choice| choice.real).count() > 1 {
+        if !verdict.interleaved && verdict.choices.iter().filter(|choice| choice.real).count() > 1 {
             sentences.push((
                 Role::Warn,
                 text!(
@@ -170,6 +170,15 @@ pub fn study_summary(result: &StudyResult) -> Option<Text> {
     let words =
         text!("Of the article's conclusions ({all}): {parts}.", "記事の結論 {all} 件: {parts}。"; parts);
     (all > 0).then_some(words)
+}
+
+/// Returns the answer of a study in a sentence: how often the figures agree with the article, or
+/// the first answer if there is no article.
+pub fn study_answer(result: &StudyResult) -> Option<Text> {
+    study_summary(result).or_else(|| {
+        let first = result.verdicts.iter().find(|verdict| verdict.answer.is_some());
+        first.map(verdict_answer)
+    })
 }
 
 /// Lists the questions that were skipped.

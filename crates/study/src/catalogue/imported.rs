@@ -43,7 +43,7 @@ fn is_same(measure: Measure, cell: &ImportedCell, work: &Work) -> bool {
         // Samples spread over the target are neither sequential nor random.
         Work::Positional(_) => measure == Measure::Rate && cell.sequential.is_none(),
         Work::AccessTime(_) => measure == Measure::AccessTime,
-        Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) => false,
+        Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) | Work::Stopwatch(_) => false,
     }
 }
 

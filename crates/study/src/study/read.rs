@@ -9,15 +9,17 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, DataTable, Error, Result, Text, Value, text};
 use kurabe_sim::load_device;
+use std::path::PathBuf;
 
-const PART_KEYS: [&str; 9] =
-    ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
+const PART_KEYS: [&str; 10] =
+    ["id", "title", "note", "profile", "rules", "catalogue", "devices", "column", "axis", "row"];
 const COLUMN_KEYS: [&str; 10] =
     ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "wait", "published", "curve"];
-const ROW_KEYS: [&str; 15] = [
+const ROW_KEYS: [&str; 16] = [
     "id",
     "label",
     "model",
+    "target",
     "set",
     "over",
     "step",
@@ -31,6 +33,8 @@ const ROW_KEYS: [&str; 15] = [
     "anomaly",
     "unreachable",
 ];
+/// Keys of a row that refer to its model.
+const MODEL_KEYS: [&str; 7] = ["set", "over", "unknown", "source", "calibrated", "assumed", "unreachable"];
 const MARKS: [(&str, MarkKind); 5] = [
     ("source", MarkKind::Source),
     ("calibrated", MarkKind::Calibrated),
@@ -127,6 +131,9 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         columns: columns.into_iter().map(|(column, _)| column).collect(),
         rows,
         profile,
+        devices_across: table
+            .read("devices", |value| value.choice(&[("rows", false), ("columns", true)]))?
+            .unwrap_or_default(),
     })
 }
 
@@ -301,13 +308,24 @@ impl RowReader<'_> {
     fn read(&self, value: &Value<'_>) -> Result<StudyRow> {
         let table = value.table(&ROW_KEYS)?;
         let published = table.read("published", |id| self.find_row(id))?;
-        let model = table.require("model")?;
-        let spec = load_device(model.string()?).map_err(|error| model.error_of_named(&error))?;
-        let model = model.string()?.to_owned();
+        let (model, title) = match table.get("model") {
+            Some(model) => {
+                let spec = load_device(model.string()?).map_err(|error| model.error_of_named(&error))?;
+                (Some(model.string()?.to_owned()), Some(spec.title))
+            }
+            None => check_own_device(value, &table).map(|()| (None, None))?,
+        };
+        let target = table.read("target", Value::words)?;
+        if let (Some(_), Some(target)) = (&model, table.get("target")) {
+            return Err(target.error(&text!(
+                "a row has either a `model` or a `target`; `on` names a device that replaces the model",
+                "`model` と `target` は同時に指定できません。モデルの代わりに測る機器の名前は `on` で決めます"
+            )));
+        }
         let label = match (table.get("label"), published) {
-            (Some(label), _) => label.text()?,
-            (None, Some(row)) => row.device.clone(),
-            (None, None) => spec.title,
+            (Some(label), _) => Some(label.text()?),
+            (None, Some(row)) => Some(row.device.clone()),
+            (None, None) => title,
         };
         let step = table.read("step", Value::words)?;
         for (column, _) in self.columns {
@@ -321,6 +339,7 @@ impl RowReader<'_> {
             id: table.read("id", Value::words)?,
             label,
             model,
+            target: target.map(PathBuf::from),
             sets: read_sets(&table)?,
             over: table.read("over", read_over)?,
             step,
@@ -358,6 +377,23 @@ impl RowReader<'_> {
             }
         }
         Ok(marks)
+    }
+}
+
+/// Checks a row without a model: that its device can be named, and that no key refers to a model.
+fn check_own_device(value: &Value<'_>, table: &DataTable<'_>) -> Result<()> {
+    if table.get("target").is_none() && table.get("on").is_none() {
+        return Err(value.error(&text!(
+            "a row needs a `model`, a `target` (the path of a device of yours), or `on` (a name for one)",
+            "行には `model`、`target`(手元の機器のパス)、`on`(あとで指定する機器の名前)のどれかが必要です"
+        )));
+    }
+    match MODEL_KEYS.into_iter().find_map(|key| Some((key, table.get(key)?))) {
+        Some((key, value)) => Err(value.error(&text!(
+            "`{key}` refers to a model, but this row has no `model`",
+            "`{key}` はモデルについての指定ですが、この行には `model` がありません"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -35,6 +35,9 @@ pub struct QuestionResult {
     pub published: Option<OfPublished>,
     /// Conclusion of the article.
     pub article: Option<ArticleView>,
+    /// Whether all figures were measured, on targets that were measured interleaved.
+    #[serde(skip)]
+    pub interleaved: bool,
     /// Whether the user changed one of the models, so that the article describes another device.
     pub changed: bool,
     /// Number of figures used, counted for each choice.

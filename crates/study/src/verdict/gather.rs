@@ -10,7 +10,9 @@ use crate::question::{Among, FigureSet, Question};
 use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
 use crate::{axis::StudyAxis, figure::Measured, published::Published};
 use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
+use kurabe_core::random::Random;
 use kurabe_core::{Text, record::Cell, text, workload::Direction};
+use kurabe_stats::draw_log_mean;
 
 /// Returns the measurement of a row of a part, by the indices of part and row.
 pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> + 'a;
@@ -34,9 +36,15 @@ pub(super) struct ChoiceGrid {
     pub(super) calibrated: usize,
     pub(super) unreached: Vec<Caveat>,
     pub(super) assumed: Vec<Caveat>,
+    /// The repetitions of each figure on each choice.
+    repeated: Vec<Vec<Vec<f64>>>,
     /// Identity of the figure in each row.
     keys: Vec<PointKey>,
 }
+
+/// Number of resamples, and the seed of their random numbers.
+const DRAWS: usize = 2000;
+const DRAW_SEED: u64 = 0x7374_7564;
 
 /// Part, column, row (if an axis identifies the choice), and values on the other axes.
 type PointKey = (usize, usize, Option<usize>, Vec<String>);
@@ -56,9 +64,44 @@ impl ChoiceGrid {
     fn line(&mut self, key: PointKey, deciding: impl FnOnce() -> Deciding) -> usize {
         self.keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             self.keys.push(key);
+            self.repeated.push(vec![Vec::new(); self.choices.len()]);
             self.figures.push(deciding());
             self.figures.len() - 1
         })
+    }
+
+    /// Sets the share of resamples in which each choice is behind the first one, if every choice
+    /// was measured and every figure repeated.
+    pub(super) fn resample(&mut self) {
+        let repeated = self.choices.iter().all(|choice| choice.real)
+            && self
+                .repeated
+                .iter()
+                .flatten()
+                .all(|values| values.len() > 1 && values.iter().all(|v| *v > 0.0));
+        let choices = self.choices.len();
+        if !repeated || choices < 2 || self.repeated.is_empty() {
+            return;
+        }
+        let mut worth = vec![vec![0.0; choices]; DRAWS];
+        for (line, of_choices) in self.repeated.iter().enumerate() {
+            let weight =
+                self.figures[line].weight * if self.figures[line].less_is_better { -1.0 } else { 1.0 };
+            for (choice, values) in of_choices.iter().enumerate() {
+                let mut random = Random::new(DRAW_SEED, (line * choices + choice) as u64);
+                worth
+                    .iter_mut()
+                    .for_each(|worth| worth[choice] += weight * draw_log_mean(values, &mut random));
+            }
+        }
+        let sum = |choice: usize| worth.iter().map(|worth| worth[choice]).sum::<f64>();
+        let best = (0..choices).max_by(|a, b| sum(*a).total_cmp(&sum(*b))).unwrap_or_default();
+        let share = |ahead: &dyn Fn(&Vec<f64>) -> bool| {
+            worth.iter().filter(|worth| ahead(worth)).count() as f64 / DRAWS as f64
+        };
+        self.behind = (0..choices).map(|choice| share(&|worth| worth[best] > worth[choice])).collect();
+        let others = |worth: &Vec<f64>| (0..choices).all(|other| other == best || worth[best] > worth[other]);
+        self.holds = Some(share(&others));
     }
 
     /// Records the reservations about a cell that enters the grid.
@@ -155,6 +198,7 @@ fn add_row<'p>(
         let line = grid.line((place, column, base, rest.clone()), || deciding(of, set.weight, name(), count));
         grid.figures[line].values[choice] = cell.value;
         grid.figures[line].published[choice] = published(cell);
+        grid.repeated[line][choice].clone_from(&cell.repeated);
         grid.changed |= row.changed;
         added.push((choice, line, cell));
     }

@@ -7,7 +7,7 @@ use super::kit::*;
 use super::models::own_model;
 use super::run::load;
 use kurabe_compare::{USES, Use, UseWork, recommend};
-use kurabe_lab::{in_parallel, sides_of, what_if};
+use kurabe_lab::{in_parallel, limits_of_runs, sides_of, what_if};
 use kurabe_report::{directed, recommendation_doc, side_by_side_doc};
 use kurabe_study::catalogue::Catalogue;
 
@@ -258,7 +258,7 @@ fn purpose(sides: &TickedSides<'_>, runs: &[&RunRecord], lang: Lang) -> Result<M
                     }
                 }
             }
-            @if let Some(weighed) = &weighed { (recommended(runs, weighed, lang)) }
+            @if let Some(weighed) = &weighed { (recommended(runs, weighed, lang)?) }
         }
     })
 }
@@ -296,16 +296,16 @@ fn slider(place: usize, work: &UseWork, lang: Lang) -> Markup {
     }
 }
 
-fn recommended(runs: &[&RunRecord], weighed: &Use, lang: Lang) -> Markup {
+fn recommended(runs: &[&RunRecord], weighed: &Use, lang: Lang) -> Result<Markup> {
     let wrong = if weighed.work.iter().all(|work| work.share == 0.0) {
         text!("Give a part of the use more than 0 %.", "いずれかの割合を 0 % より大きくしてください。")
     } else if let Some(choice) = recommend(runs, weighed) {
-        return written(&recommendation_doc(&choice, weighed, runs, &[]), lang);
+        return Ok(written(&recommendation_doc(&choice, weighed, runs, &[], &limits_of_runs(runs)?), lang));
     } else {
         text!(
             "These runs have no test in common that this use needs.",
             "これらの測定には、この用途に必要な共通の項目がありません。"
         )
     };
-    html! { p.notice.warn { (wrong.get(lang)) } }
+    Ok(html! { p.notice.warn { (wrong.get(lang)) } })
 }

@@ -5,7 +5,8 @@ use super::head::{card_file, share_card};
 use super::kit::*;
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::{
-    study_card, study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc,
+    study_answer, study_card, study_frame, study_summary, study_tables, verdict_answer, verdict_badge,
+    verdict_doc,
 };
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{QuestionResult, STUDIES, StudyOptions, StudyResult, study_named};
@@ -39,20 +40,46 @@ pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
 /// Results of studies. Studies on models are deterministic, so each is computed once.
 static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TableQuery {
+    /// Whether the devices are the `rows` or the `columns` of the tables.
+    devices: Option<String>,
+}
+
 /// Handles `GET /studies/NAME`.
-pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
-    let result = computed(&name, shared)?;
+pub(crate) fn study(
+    shared: &App,
+    lang: Lang,
+    (Path(name), Query(asked)): (Path<String>, Query<TableQuery>),
+) -> Result<Made> {
+    let mut result = computed(&name, shared)?;
+    let sides = [
+        ("rows", text!("devices as rows", "機器を行に"), false),
+        ("columns", text!("devices as columns", "機器を列に"), true),
+    ];
+    let chosen = sides.iter().find(|(word, ..)| Some(*word) == asked.devices.as_deref());
+    if let Some((.., across)) = chosen {
+        result.parts.iter_mut().for_each(|part| part.devices_across = *across);
+    }
+    let across = result.parts.iter().all(|part| part.devices_across);
     let [about, ending] = study_frame(&result);
     let page = html! {
         div.title {
             h1 { (result.title.get(lang)) }
             (share_card(&format!("/studies/{name}/"), &name, "", lang))
         }
-        @if let Some(summary) = study_summary(&result) { p.summary { (summary.get(lang)) } }
+        @if let Some(summary) = study_answer(&result) { p.summary { (summary.get(lang)) } }
         h2.unseen { (text!("Verdicts", "判定").get(lang)) }
         div.verdicts { @for verdict in &result.verdicts { (card(verdict, &result, lang)) } }
         div.evidence {
             (written(&about, lang))
+            p.chips {
+                @for (word, name, is_across) in &sides {
+                    @let is_on = (*is_across == across).then_some("true");
+                    a href={ "?devices=" (word) } aria-current=[is_on] { (name.get(lang)) } " "
+                }
+            }
             @for (id, title, tables) in study_tables(&result) {
                 section id={ "table-" (id) } { h2 { (title.get(lang)) } (written(&tables, lang)) }
             }

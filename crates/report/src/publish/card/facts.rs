@@ -1,7 +1,7 @@
 //! Text on a card, from the record alone.
 
 use super::paper::Tone;
-use crate::machine::environment::link;
+use crate::machine::environment::{course, link};
 use crate::run::{derived, procedure_name, remarks};
 use crate::{machine::seen::seen, model, publish::pictures::target, run::figures::Figures, words};
 use kurabe_compare::NAME_LABEL;
@@ -157,6 +157,7 @@ pub(super) fn host(run: &RunRecord) -> Vec<Text> {
         items.push(text!("virtual time, the same on any machine", "仮想時間(どのマシンでも同じ結果)"));
         return items;
     }
+    items.extend(run.health_after.as_ref().and_then(course));
     let machine = &header.environment.machine;
     let facts = [&machine.model, &machine.cpu_model, &machine.os, &machine.kernel];
     items.extend(facts.into_iter().flatten().map(|fact| Text::same(shown::line(fact))));

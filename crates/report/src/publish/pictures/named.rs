@@ -28,6 +28,7 @@ const BY_WEIGHT: [&str; PICTURE_NAMES.len()] = [
     "series",
     "percentiles",
     "distance",
+    "temperature",
     "iops",
 ];
 

@@ -1,6 +1,7 @@
 //! Questions that ask why: the same cells have another reason behind another link, regardless of
 //! the account.
 
+use crate::study::common::all;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::model::{Model, TimeAccount, TimeShare};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, RunHeader};
@@ -119,9 +120,14 @@ impl Disk {
 
 fn asked(source: &str, options: &StudyOptions, is_mixture: bool) -> QuestionResult {
     let study = Study::parse("links.toml", source, &Catalogue::load().unwrap()).unwrap();
-    let result =
-        run(&plan(&study, options).unwrap(), Vec::new(), &Drive { is_mixture }, |point| Disk.run(point), 2)
-            .unwrap();
+    let result = run(
+        &plan(&study, options).unwrap(),
+        Vec::new(),
+        &Drive { is_mixture },
+        |points| all(points, |point| Disk.run(point)),
+        2,
+    )
+    .unwrap();
     result.verdicts.into_iter().next().unwrap()
 }
 

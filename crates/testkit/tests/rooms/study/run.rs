@@ -1,11 +1,13 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
-use crate::study::common::cells;
-use kurabe_core::record::{Notice, NoticeKind};
+use crate::study::common::{all, cells};
+use kurabe_core::environment::BlockDevice;
+use kurabe_core::record::{Notice, NoticeKind, Repetition, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Measured, Models, Point, PointTarget, Status, Study, StudyAxis, StudyOptions, StudyResult, plan, run,
+    Answer, Measured, Models, Point, PointTarget, RealAnswers, RowOrder, Status, Study, StudyAxis,
+    StudyOptions, StudyResult, plan, run,
 };
 use proptest::prelude::*;
 use std::sync::{LazyLock, Mutex};
@@ -92,8 +94,14 @@ fn study() -> Study {
 }
 
 fn result(options: &StudyOptions, inventor: &Inventor) -> StudyResult {
-    run(&plan(&study(), options).unwrap(), Vec::new(), inventor, |point| Walker::default().run(point), 3)
-        .unwrap()
+    run(
+        &plan(&study(), options).unwrap(),
+        Vec::new(),
+        inventor,
+        |points| all(points, |point| Walker::default().run(point)),
+        3,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -118,9 +126,14 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
     };
     let plan = plan(&study(), &options).unwrap();
     let json = |threads: usize| {
-        let result =
-            run(&plan, Vec::new(), &Inventor::default(), |point| Walker::default().run(point), threads)
-                .unwrap();
+        let result = run(
+            &plan,
+            Vec::new(),
+            &Inventor::default(),
+            |points| all(points, |point| Walker::default().run(point)),
+            threads,
+        )
+        .unwrap();
         serde_json::to_string(&result).unwrap()
     };
     let one = json(1);
@@ -179,8 +192,14 @@ model = "ideal-ram-disk"
         let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
         let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
         let plan = plan(&study, options).unwrap();
-        let mut result =
-            run(&plan, Vec::new(), &Inventor::default(), |point| Walker::default().run(point), 1).unwrap();
+        let mut result = run(
+            &plan,
+            Vec::new(),
+            &Inventor::default(),
+            |points| all(points, |point| Walker::default().run(point)),
+            1,
+        )
+        .unwrap();
         let rows = result.parts.pop().unwrap().rows;
         rows.iter()
             .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
@@ -208,7 +227,7 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
         &plan(&study(), &options).unwrap(),
         Vec::new(),
         &Inventor::default(),
-        |point| walker.run(point),
+        |points| all(points, |point| walker.run(point)),
         2,
     )
     .unwrap();
@@ -218,6 +237,137 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
     assert_eq!(rows[0].notices[0].text.en, "others were busy");
     assert_eq!(rows[0].cells[0].status, Status::Measured);
     assert_eq!(rows[1].model.as_deref(), Some("ideal-ram-disk"));
+}
+
+/// A study of two devices of the user's, without a model.
+const OWN: &str = r#"
+schema = 1
+name = "own"
+title = { en = "own", ja = "手元の機器" }
+
+[[part]]
+id = "rates"
+title = { en = "rates", ja = "速度" }
+profile = "cdm-2"
+devices = "columns"
+column = [{ key = "read", name = { en = "read", ja = "読み出し" }, figure = "step1.read.MB_per_s", unit = "MB/s" }]
+
+[[part.row]]
+id = "a"
+on = "a"
+target = "/mnt/a"
+
+[[part.row]]
+id = "b"
+on = "b"
+label = { en = "blue", ja = "青" }
+
+[[question]]
+id = "best"
+title = { en = "which?", ja = "どちらか" }
+ask = "best"
+rows = ["a", "b"]
+figures = [{ part = "rates" }]
+"#;
+
+/// Runs the study with these rates in MB/s for the repetitions of each device.
+fn own(rates: [&[u64]; 2], group: Option<&str>, apart: Option<Text>) -> StudyResult {
+    let study = Study::parse("own.toml", OWN, &Catalogue::load().unwrap()).unwrap();
+    let on = vec![("b".to_owned(), "/mnt/b".into())];
+    let plan = plan(&study, &StudyOptions { on, ..StudyOptions::default() }).unwrap();
+    let measured = |rates: &&[u64]| {
+        let mut cells = cells(0, 1_000_000_000);
+        let only = cells[0].repetitions.remove(0);
+        for (index, rate) in (0..).zip(*rates) {
+            let mut repetition = Repetition { index, ..only.clone() };
+            repetition.read.bytes = rate * 1_000_000;
+            cells[0].repetitions.push(repetition);
+        }
+        let mut measured = Measured { cells, ..Measured::default() };
+        measured.header.versus = group.map(|group| VersusRecord {
+            group: group.to_owned(),
+            order_seed: 1,
+            targets: Vec::new(),
+            place: 0,
+            variants: Vec::new(),
+        });
+        let device = BlockDevice { model: Some("Stick".to_owned()), ..BlockDevice::default() };
+        measured.header.environment.devices = vec![device];
+        Ok(measured)
+    };
+    run(
+        &plan,
+        Vec::new(),
+        &Inventor::default(),
+        |points| {
+            let targets: Vec<_> = points.iter().map(|point| point.target.clone()).collect();
+            let paths = ["/mnt/a", "/mnt/b"].map(|path| PointTarget::Path(path.into()));
+            assert_eq!(targets, paths, "both are measured together");
+            RealAnswers { answers: rates.iter().map(measured).collect(), apart: apart.clone() }
+        },
+        1,
+    )
+    .unwrap()
+}
+
+#[test]
+fn rows_without_a_model_have_their_scatter_and_the_name_of_the_device() {
+    let result = own([&[90, 110], &[200, 200]], Some("g"), None);
+    assert!(result.is_measured());
+    let part = &result.parts[0];
+    let labels: Vec<&str> = part.rows.iter().map(|row| row.label.en.as_str()).collect();
+    assert_eq!(labels, ["Stick", "blue"]);
+    let cell = &part.rows[0].cells[0];
+    // Student's t for one degree of freedom: 12.706 times the standard error, 10.
+    assert!((cell.plus_minus.unwrap() - 127.06).abs() < 0.01, "{cell:?}");
+    assert_eq!((cell.status, part.rows[1].cells[0].plus_minus), (Status::Measured, Some(0.0)));
+    assert_eq!(part.order, [RowOrder::Interleaved { rows: vec![0, 1], blocks: 2 }]);
+    assert!(part.devices_across && result.verdicts[0].interleaved);
+}
+
+#[test]
+fn devices_whose_repetitions_scatter_more_than_they_differ_are_a_tie() {
+    let best = |rates: [&[u64]; 2]| {
+        let result = own(rates, Some("g"), None);
+        let Some(Answer::Best(best)) = result.verdicts[0].answer.clone() else { panic!("{result:?}") };
+        best.best
+    };
+    assert_eq!(best([&[100, 101, 99, 100], &[120, 121, 119, 120]]), [1]);
+    assert_eq!(best([&[50, 150, 60, 140], &[60, 170, 90, 160]]), [0, 1]);
+}
+
+#[test]
+fn devices_that_were_not_interleaved_say_why() {
+    let why = text!("another sector size", "セクターサイズが違う");
+    let result = own([&[1, 1], &[1, 1]], None, Some(why.clone()));
+    assert_eq!(result.parts[0].order, [RowOrder::InSequence { rows: vec![0, 1], why }]);
+    assert!(!result.verdicts[0].interleaved);
+}
+
+#[test]
+fn a_row_without_a_model_needs_a_device_and_no_key_of_a_model() {
+    let catalogue = Catalogue::load().unwrap();
+    let study = Study::parse("own.toml", OWN, &catalogue).unwrap();
+    let error = plan(&study, &StudyOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.remedy_text().unwrap().en.contains("--on b=PATH"), "{error:?}");
+    for (good, bad, what) in [
+        (
+            "target = \"/mnt/a\"",
+            "target = \"/mnt/a\"\nset = [\"memory.access=1 ms\"]",
+            "`set` refers to a model",
+        ),
+        (
+            "target = \"/mnt/a\"",
+            "target = \"/mnt/a\"\nmodel = \"ideal-ram-disk\"",
+            "either a `model` or a `target`",
+        ),
+        ("on = \"a\"\ntarget = \"/mnt/a\"\n", "", "a row needs a `model`"),
+        ("\"columns\"", "\"across\"", "`across`"),
+    ] {
+        let error = Study::parse("own.toml", &OWN.replacen(good, bad, 1), &catalogue).unwrap_err();
+        assert!(error.what().en.contains(what), "{bad}: {error}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Verdicts follow the figures: changed figures change the answer.
 
-use crate::study::common::cells;
+use crate::study::common::{all, cells};
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -123,7 +123,14 @@ impl Disk {
 
 fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
     let study = Study::parse("small.toml", source, &Catalogue::load().unwrap()).unwrap();
-    run(&plan(&study, options).unwrap(), Vec::new(), &Inventor, |point| disk.run(point), 3).unwrap()
+    run(
+        &plan(&study, options).unwrap(),
+        Vec::new(),
+        &Inventor,
+        |points| all(points, |point| disk.run(point)),
+        3,
+    )
+    .unwrap()
 }
 
 fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {

@@ -1,7 +1,15 @@
 //! Functions shared by the tests of studies.
 
+use kurabe_core::Result;
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::Direction;
+use kurabe_study::{Measured, Point, RealAnswers};
+
+/// Measures targets one after the other.
+pub fn all(points: &[&Point], measure: impl FnMut(&Point) -> Result<Measured>) -> RealAnswers {
+    let mut measure = measure;
+    RealAnswers { answers: points.iter().map(|point| measure(point)).collect(), apart: None }
+}
 
 /// Returns a cell of reads and one of writes, each with one repetition of these bytes in this time.
 pub fn cells(bytes: u64, elapsed_ns: u64) -> Vec<Cell> {
