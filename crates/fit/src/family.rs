@@ -1,0 +1,251 @@
+//! Families of devices: device files with free parameters and their ranges.
+//!
+//! # To add a family
+//!
+//! - Write `families/NAME.toml`: a device file whose values are the usual ones, with `capacity`, the
+//!   parameter that takes the size of the device, and a `[[free]]` entry for each parameter that an
+//!   identification varies: its `range`, over which it is logarithmic, or its `choices`. `shows =
+//!   "writes"` marks a parameter that only writes show.
+//! - Add its name to `FAMILIES`, its devices to the hidden ones of the tests, and a mechanism that it
+//!   lacks to those that must be refused.
+
+use crate::geometry::Geometry;
+use kurabe_core::random::Random;
+use kurabe_core::{DataFile, Error, Result, Text, Value, library, text};
+use kurabe_sim::{DeviceSpec, ParameterType, read_device};
+
+/// Name and text of every family.
+pub const FAMILIES: &[(&str, &str)] = library!["families", ".toml":
+    "usb-stick",
+    "sata-ssd",
+    "nvme-ssd",
+];
+
+/// Keys of a family's file in addition to those of a device file.
+const KEYS: &[&str] = &["schema", "name", "title", "note", "capacity", "layer", "free"];
+
+/// Values that a free parameter may have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FreeRange {
+    /// All between these, in the unit of the parameter; their logarithm is uniform.
+    Log(f64, f64),
+    /// One of these, as written.
+    Choice(Vec<String>),
+}
+
+/// A parameter that an identification varies.
+#[derive(Clone, Debug)]
+pub struct FreeParameter {
+    /// Its path: `usb.command`.
+    pub path: String,
+    /// Its values.
+    pub range: FreeRange,
+    /// Whether only writes show it.
+    pub needs_writes: bool,
+    /// Type of its values.
+    pub kind: ParameterType,
+}
+
+impl FreeParameter {
+    /// Returns the value at a place of the range from 0 to 1.
+    pub fn value_at(&self, place: f64) -> f64 {
+        match self.range {
+            FreeRange::Log(low, high) => low * (high / low).powf(place.clamp(0.0, 1.0)),
+            FreeRange::Choice(_) => place,
+        }
+    }
+
+    /// Returns a value as it is written in device files.
+    pub fn written(&self, value: f64) -> String {
+        match self.kind {
+            ParameterType::Time => format!("{} ns", value.round()),
+            ParameterType::Rate => format!("{} B/s", value.round()),
+            ParameterType::Bytes(..) => format!("{} B", value.round()),
+            ParameterType::Count(..) | ParameterType::OneOf(_) => format!("{}", value.round()),
+            _ => format!("{value:.6}"),
+        }
+    }
+}
+
+/// Values of the free parameters of a family: the place in each range, or the number of the choice.
+pub type FitPoint = Vec<f64>;
+
+/// A family of devices.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: Text,
+    /// A device of the family, without the changes of the free parameters.
+    pub spec: DeviceSpec,
+    /// The free parameters.
+    pub free: Vec<FreeParameter>,
+    /// Path of the parameter that takes the size of the device, if zones do not give it.
+    capacity: Option<String>,
+}
+
+impl Family {
+    /// Returns all families.
+    ///
+    /// # Errors
+    /// Never, unless a file is invalid, which a test excludes.
+    pub fn all() -> Result<Vec<Self>> {
+        FAMILIES.iter().map(|(name, source)| Self::parse(&format!("families/{name}.toml"), source)).collect()
+    }
+
+    /// Parses a family's file.
+    fn parse(name: &str, source: &str) -> Result<Self> {
+        let spec = read_device(name, source)?;
+        let file = DataFile::parse(name, source)?;
+        let root = file.root(KEYS)?;
+        let free = root.require("free")?.each(|value| free_parameter(value, &spec))?;
+        Ok(Self {
+            name: spec.name.clone(),
+            title: root.require("title")?.text()?,
+            capacity: root.read("capacity", |path| Ok(path.string()?.to_owned()))?,
+            spec,
+            free,
+        })
+    }
+
+    /// Returns whether times depend on the position of moving parts, so that those of single
+    /// operations scatter.
+    pub fn is_mechanical(&self) -> bool {
+        self.spec.all_layers().iter().any(|layer| layer.kind.word == "disk")
+    }
+
+    /// Returns the middle of all ranges.
+    pub fn middle(&self) -> FitPoint {
+        self.free
+            .iter()
+            .map(|one| match &one.range {
+                FreeRange::Log(..) => 0.5,
+                FreeRange::Choice(list) => (list.len() / 2) as f64,
+            })
+            .collect()
+    }
+
+    /// Draws a point.
+    pub fn draw(&self, random: &mut Random) -> FitPoint {
+        self.free
+            .iter()
+            .map(|one| match &one.range {
+                FreeRange::Log(..) => random.unit(),
+                FreeRange::Choice(list) => random.below(list.len() as u64) as f64,
+            })
+            .collect()
+    }
+
+    /// Returns the value of a parameter at a point, as it is written in device files.
+    pub fn written(&self, index: usize, point: &[f64]) -> String {
+        let one = &self.free[index];
+        match &one.range {
+            FreeRange::Log(..) => one.written(one.value_at(point[index])),
+            FreeRange::Choice(list) => list[(point[index] as usize).min(list.len() - 1)].clone(),
+        }
+    }
+
+    /// Returns the device at a point, with at least this capacity.
+    ///
+    /// # Errors
+    /// When the values do not fit together.
+    pub fn device(&self, point: &[f64], span_bytes: u64) -> Result<DeviceSpec> {
+        let mut spec = self.spec.clone();
+        let mut geometry = Geometry::default();
+        for (index, one) in self.free.iter().enumerate() {
+            if !geometry.take(&one.path, one.value_at(point[index])) {
+                spec.set(&one.path, &self.written(index, point))?;
+            }
+        }
+        if let Some(path) = &self.capacity {
+            spec.set(path, &format!("{} B", member_bytes(&spec, span_bytes)))?;
+        }
+        geometry.put(&mut spec, span_bytes)?;
+        Ok(spec)
+    }
+}
+
+/// Returns the capacity of each member of an array with this capacity; the capacity itself without one.
+fn member_bytes(spec: &DeviceSpec, span_bytes: u64) -> u64 {
+    let number = |path: &str| spec.get(path).and_then(|value| value.parse::<u64>().ok());
+    let (Some(level), Some(members)) = (number("md.level"), number("md.members")) else { return span_bytes };
+    let with_data = match level {
+        0 => members,
+        1 => 1,
+        10 => members / 2,
+        5 => members - 1,
+        _ => members - 2,
+    };
+    // Room for what the array keeps for itself, and for its last stripe.
+    (span_bytes / with_data.max(1)).next_multiple_of(1 << 30) + (1 << 30)
+}
+
+fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter> {
+    let table = value.table(&["parameter", "range", "choices", "shows"])?;
+    let path = table.require("parameter")?;
+    let written = path.string()?;
+    let kind = kind_of(spec, written).ok_or_else(|| no_parameter(&path, written))?;
+    let number = |value: &Value<'_>| -> Result<f64> {
+        let mut spec = spec.clone();
+        match Geometry::number(written, value.written()) {
+            Some(number) => number,
+            None => {
+                spec.set(written, value.written())?;
+                number_of(&spec, written).ok_or_else(|| no_parameter(value, written))
+            }
+        }
+    };
+    let range = match (table.get("range"), table.get("choices")) {
+        (Some(range), None) => match &range.each(number)?[..] {
+            [low, high] if *low > 0.0 && high > low => FreeRange::Log(*low, *high),
+            _ => return Err(range.error(&text!("expected two values, the lower first", "小さい順に 2 つの値を書きます"))),
+        },
+        (None, Some(list)) => {
+            FreeRange::Choice(list.elements().iter().map(|one| one.written().to_owned()).collect())
+        }
+        _ => return Err(value.error(&text!("expected `range` or `choices`", "`range` か `choices` を書きます"))),
+    };
+    let needs_writes = table.read("shows", |shows| shows.choice(&[("writes", true), ("reads", false)]))?;
+    Ok(FreeParameter { path: written.to_owned(), range, needs_writes: needs_writes.unwrap_or(false), kind })
+}
+
+fn no_parameter(value: &Value<'_>, path: &str) -> Error {
+    value.error(&text!("the device has no parameter `{path}`", "デバイスに `{path}` というパラメーターはありません"))
+}
+
+fn kind_of(spec: &DeviceSpec, path: &str) -> Option<ParameterType> {
+    if let Some(kind) = Geometry::kind(path) {
+        return Some(kind);
+    }
+    let (layer, key) = path.split_once('.')?;
+    let layers = spec.all_layers();
+    let layer = layers.iter().find(|one| one.name == layer)?;
+    layer.kind.parameters.iter().find(|parameter| parameter.key == key).map(|parameter| parameter.kind)
+}
+
+fn number_of(spec: &DeviceSpec, path: &str) -> Option<f64> {
+    let (layer, key) = path.split_once('.')?;
+    let layers = spec.all_layers();
+    let layer = layers.iter().find(|one| one.name == layer)?;
+    layer.settings.iter().find(|setting| setting.parameter.key == key)?.number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_sim::Stack;
+
+    #[test]
+    fn devices_of_every_family_can_be_built() {
+        for family in Family::all().unwrap() {
+            let mut random = Random::new(1, 0);
+            for _ in 0..20 {
+                let point = family.draw(&mut random);
+                let spec = family.device(&point, 16_000_000_000).unwrap();
+                let stack = Stack::new(&spec, 1).unwrap_or_else(|error| panic!("{}: {error}", family.name));
+                assert!(stack.capacity_bytes() >= 16_000_000_000, "{}", family.name);
+            }
+        }
+    }
+}

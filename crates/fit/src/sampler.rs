@@ -1,0 +1,100 @@
+//! Samples of the parameters, as probable as the measurements make them.
+//!
+//! The model: errors of the logarithms of times are normal, and every value of a range is as likely
+//! as any other before the measurement. For each combination of choices that explains the times, an
+//! ensemble of walkers begins in the normal approximation about the best point and moves by the
+//! stretch of Goodman and Weare (2010), which does not depend on the scales and ratios of the
+//! parameters. The approximation gives the weights of the combinations.
+
+use crate::problem::{Fitted, Problem};
+use crate::search::Searched;
+use crate::family::FitPoint;
+use kurabe_core::random::Random;
+
+/// Samples in all.
+const SAMPLES: usize = 60;
+/// Weight below which a combination of choices has no samples.
+const LEAST_WEIGHT: f64 = 0.01;
+/// Moves of each walker before the sample.
+const MOVES: usize = 14;
+
+/// Returns a normally distributed number.
+pub(crate) fn normal(random: &mut Random) -> f64 {
+    let (radius, angle) = (random.unit(), random.unit());
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+/// Returns samples. Misfits are divided by `inflation`.
+pub(crate) fn sample(
+    problem: &Problem<'_>,
+    searched: &Searched,
+    inflation: f64,
+    random: &mut Random,
+) -> Vec<FitPoint> {
+    let modes: Vec<&Fitted> = std::iter::once(&searched.best).chain(&searched.others).collect();
+    let mut weighted = Vec::new();
+    for mode in modes {
+        let Some(precision) = problem.precision(&mode.point) else { continue };
+        let Some(factor) = precision.factor() else { continue };
+        let log = -0.5 * (mode.misfit / inflation + factor.log_determinant());
+        weighted.push((mode, factor, log));
+    }
+    let most = weighted.iter().map(|one| one.2).fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = weighted.iter().map(|one| (one.2 - most).exp()).sum();
+    let mut samples = Vec::new();
+    for (mode, factor, log) in weighted {
+        let weight = (log - most).exp() / total;
+        if weight < LEAST_WEIGHT {
+            continue;
+        }
+        let start = |random: &mut Random| {
+            let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
+            let step = factor.solve_upper(&drawn);
+            let mut point = mode.point.clone();
+            for (step, index) in step.iter().zip(&problem.ranged) {
+                point[*index] = (point[*index] + step * inflation.sqrt()).clamp(0.0, 1.0);
+            }
+            point
+        };
+        let walkers = 2 * problem.ranged.len() + 4;
+        let walkers: Vec<FitPoint> = (0..walkers).map(|_| start(random)).collect();
+        let of_mode = walk(problem, walkers, inflation, random);
+        let count = ((weight * SAMPLES as f64).round() as usize).max(1);
+        samples.extend(of_mode.into_iter().rev().take(count));
+    }
+    samples
+}
+
+/// Moves walkers and returns the places of all of them after the first moves.
+fn walk(problem: &Problem<'_>, walkers: Vec<FitPoint>, inflation: f64, random: &mut Random) -> Vec<FitPoint> {
+    const STRETCH: f64 = 2.0;
+    let size = problem.ranged.len() as f64;
+    let mut walkers: Vec<Fitted> = walkers.into_iter().map(|point| problem.fitted(point)).collect();
+    let needed = SAMPLES.div_ceil(walkers.len()) * 2;
+    let mut visited = Vec::new();
+    for round in 0..MOVES + needed {
+        for index in 0..walkers.len() {
+            let other = (index + 1 + random.below(walkers.len() as u64 - 1) as usize) % walkers.len();
+            let stretch = ((STRETCH - 1.0) * random.unit() + 1.0).powi(2) / STRETCH;
+            let (own, anchor) = (&walkers[index], &walkers[other].point);
+            let mut point = own.point.clone();
+            for k in &problem.ranged {
+                point[*k] = anchor[*k] + stretch * (own.point[*k] - anchor[*k]);
+            }
+            let is_inside = problem.ranged.iter().all(|k| (0.0..=1.0).contains(&point[*k]));
+            if !is_inside {
+                continue;
+            }
+            let next = problem.fitted(point);
+            let log = (size - 1.0) * stretch.ln() - 0.5 * (next.misfit - own.misfit) / inflation;
+            if random.unit().ln() < log {
+                walkers[index] = next;
+            }
+        }
+        // Every second round, since places of successive rounds are alike.
+        if round >= MOVES && round % 2 == 0 {
+            visited.extend(walkers.iter().map(|one| one.point.clone()));
+        }
+    }
+    visited
+}
