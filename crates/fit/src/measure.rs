@@ -54,10 +54,16 @@ pub struct Measurements {
     pub written_bytes: u64,
 }
 
+/// Part of a device without mechanics that probes cover.
+const MOST_SPAN_BYTES: u64 = 8 << 30;
+/// Number of the operations that show whether a device has mechanics.
+const FIRST: u64 = 20_000;
 /// First number of probes that are not measured.
 const PLANNED: u64 = 10_000;
+/// Time of an operation from which it is called slow, in ns.
+const SLOW_NS: f64 = 3e6;
 /// Most bytes of a pass of a probe.
-const MOST_BYTES: usize = 48 << 20;
+const MOST_BYTES: usize = 24 << 20;
 
 fn limit_of_bytes(workload: &ProbeWorkload) -> usize {
     (MOST_BYTES / workload.block_bytes as usize).max(16)
@@ -76,10 +82,12 @@ pub struct ProbeLimits {
 
 impl ProbeLimits {
     /// The usual limits.
-    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 12, most: 160 };
+    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 12, most: 48 };
 
     fn count(&self, workload: &ProbeWorkload, each_ns: f64) -> usize {
-        let most = self.most.max(workload.depth * 10).min(limit_of_bytes(workload).max(workload.depth * 3));
+        // Slow operations are those of mechanics, whose single times scatter.
+        let most = if each_ns > SLOW_NS { 3 * self.most } else { self.most };
+        let most = most.max(workload.depth * 6).min(limit_of_bytes(workload).max(workload.depth * 3));
         ((self.time_ns / each_ns) as usize).clamp(self.least.max(workload.depth * 3).min(most), most)
     }
 }
@@ -107,9 +115,17 @@ fn pass(bench: &mut dyn DeviceBench, probe: &MeasuredProbe, span_bytes: u64, pas
 }
 
 impl Measurements {
-    /// Begins with a device.
-    pub fn new(bench: &dyn DeviceBench) -> Self {
-        Self { span_bytes: bench.facts().span_bytes, ..Self::default() }
+    /// Begins with a device. Of one without mechanics, which is as fast everywhere, the first part is
+    /// enough.
+    ///
+    /// # Errors
+    /// When the device fails, or the user stops the program.
+    pub fn begin(bench: &mut dyn DeviceBench) -> Result<Self> {
+        let span_bytes = bench.facts().span_bytes;
+        let ops = ProbeWorkload::random(4096, 1).ops(span_bytes, FIRST, PILOT);
+        let each_ns = perform(bench, &ProbeWorkload::random(4096, 1), &ops)? as f64 / PILOT as f64;
+        let span_bytes = if each_ns > SLOW_NS { span_bytes } else { span_bytes.min(MOST_SPAN_BYTES) };
+        Ok(Self { span_bytes, probing_ns: (each_ns * PILOT as f64) as u64, ..Self::default() })
     }
 
     /// Measures a probe for the first time.

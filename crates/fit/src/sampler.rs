@@ -9,6 +9,7 @@
 use crate::problem::{Fitted, Problem};
 use crate::search::Searched;
 use crate::family::FitPoint;
+use crate::linear::Matrix;
 use kurabe_core::random::Random;
 
 /// Samples in all.
@@ -16,7 +17,7 @@ const SAMPLES: usize = 60;
 /// Weight below which a combination of choices has no samples.
 const LEAST_WEIGHT: f64 = 0.01;
 /// Moves of each walker before the sample.
-const MOVES: usize = 14;
+const MOVES: usize = 10;
 
 /// Returns a normally distributed number.
 pub(crate) fn normal(random: &mut Random) -> f64 {
@@ -24,45 +25,73 @@ pub(crate) fn normal(random: &mut Random) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// Returns samples. Misfits are divided by `inflation`.
-pub(crate) fn sample(
+/// A combination of choices that explains the times, with its normal approximation and weight.
+struct Mode<'s> {
+    fitted: &'s Fitted,
+    factor: Matrix,
+    weight: f64,
+}
+
+/// Returns samples of the normal approximations. Misfits are divided by `inflation`.
+pub(crate) fn draw_samples(
     problem: &Problem<'_>,
     searched: &Searched,
     inflation: f64,
     random: &mut Random,
 ) -> Vec<FitPoint> {
-    let modes: Vec<&Fitted> = std::iter::once(&searched.best).chain(&searched.others).collect();
-    let mut weighted = Vec::new();
-    for mode in modes {
-        let Some(precision) = problem.precision(&mode.point) else { continue };
-        let Some(factor) = precision.factor() else { continue };
-        let log = -0.5 * (mode.misfit / inflation + factor.log_determinant());
-        weighted.push((mode, factor, log));
-    }
-    let most = weighted.iter().map(|one| one.2).fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = weighted.iter().map(|one| (one.2 - most).exp()).sum();
     let mut samples = Vec::new();
-    for (mode, factor, log) in weighted {
-        let weight = (log - most).exp() / total;
-        if weight < LEAST_WEIGHT {
-            continue;
-        }
-        let start = |random: &mut Random| {
-            let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
-            let step = factor.solve_upper(&drawn);
-            let mut point = mode.point.clone();
-            for (step, index) in step.iter().zip(&problem.ranged) {
-                point[*index] = (point[*index] + step * inflation.sqrt()).clamp(0.0, 1.0);
-            }
-            point
-        };
+    for mode in modes(problem, searched, inflation) {
+        let count = ((mode.weight * SAMPLES as f64).round() as usize).max(1);
+        samples.extend((0..count).map(|_| mode.draw(problem, inflation, random)));
+    }
+    samples
+}
+
+/// Returns samples of the ensembles that begin there.
+pub(crate) fn walk_samples(
+    problem: &Problem<'_>,
+    searched: &Searched,
+    inflation: f64,
+    random: &mut Random,
+) -> Vec<FitPoint> {
+    let mut samples = Vec::new();
+    for mode in modes(problem, searched, inflation) {
         let walkers = 2 * problem.ranged.len() + 4;
-        let walkers: Vec<FitPoint> = (0..walkers).map(|_| start(random)).collect();
+        let walkers = (0..walkers).map(|_| mode.draw(problem, inflation, random)).collect();
         let of_mode = walk(problem, walkers, inflation, random);
-        let count = ((weight * SAMPLES as f64).round() as usize).max(1);
+        let count = ((mode.weight * SAMPLES as f64).round() as usize).max(1);
         samples.extend(of_mode.into_iter().rev().take(count));
     }
     samples
+}
+
+fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> Vec<Mode<'s>> {
+    let mut modes: Vec<Mode<'s>> = std::iter::once(&searched.best)
+        .chain(&searched.others)
+        .filter_map(|fitted| {
+            let factor = problem.precision(&fitted.point)?.factor()?;
+            let weight = -0.5 * (fitted.misfit / inflation + factor.log_determinant());
+            Some(Mode { fitted, factor, weight })
+        })
+        .collect();
+    let most = modes.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
+    modes.iter_mut().for_each(|one| one.weight = (one.weight - most).exp());
+    let total: f64 = modes.iter().map(|one| one.weight).sum();
+    modes.iter_mut().for_each(|one| one.weight /= total);
+    modes.retain(|one| one.weight >= LEAST_WEIGHT);
+    modes
+}
+
+impl Mode<'_> {
+    fn draw(&self, problem: &Problem<'_>, inflation: f64, random: &mut Random) -> FitPoint {
+        let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
+        let step = self.factor.solve_upper(&drawn);
+        let mut point = self.fitted.point.clone();
+        for (step, index) in step.iter().zip(&problem.ranged) {
+            point[*index] = (point[*index] + step * inflation.sqrt()).clamp(0.0, 1.0);
+        }
+        point
+    }
 }
 
 /// Moves walkers and returns the places of all of them after the first moves.

@@ -5,11 +5,16 @@ use crate::problem::{Fitted, Problem};
 use kurabe_core::random::Random;
 
 /// Draws of the first round, and how many of them are followed.
-const DRAWS: usize = 48;
+const DRAWS: usize = 36;
 const FOLLOWED: usize = 3;
+/// Draws and steps of a glance.
+const GLANCES: usize = 16;
+const STEPS_OF_GLANCE: usize = 3;
 /// Steps of a descent, and of one after a choice has changed.
 const STEPS: usize = 6;
 const STEPS_OF_CHOICE: usize = 2;
+/// Values of a choice that are followed.
+const VALUES: usize = 2;
 /// Rounds over all choices.
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
@@ -26,14 +31,13 @@ pub(crate) struct Searched {
 
 /// Returns the best of some draws, without a search. It serves to exclude families.
 pub(crate) fn glance(problem: &Problem<'_>, random: &mut Random) -> Fitted {
-    let mut fits = draws(problem, random);
-    fits.truncate(1);
-    problem.descend(fits.remove(0), STEPS)
+    let mut fits = draws(problem, GLANCES, random);
+    problem.descend(fits.swap_remove(0), STEPS_OF_GLANCE)
 }
 
-fn draws(problem: &Problem<'_>, random: &mut Random) -> Vec<Fitted> {
+fn draws(problem: &Problem<'_>, count: usize, random: &mut Random) -> Vec<Fitted> {
     let mut fits = vec![problem.fitted(problem.family.middle())];
-    fits.extend((0..DRAWS).map(|_| problem.fitted(problem.draw(random))));
+    fits.extend((0..count).map(|_| problem.fitted(problem.draw(random))));
     fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
     fits
 }
@@ -41,7 +45,7 @@ fn draws(problem: &Problem<'_>, random: &mut Random) -> Vec<Fitted> {
 /// Searches from draws, or from earlier points.
 pub(crate) fn search(problem: &Problem<'_>, starts: Vec<Fitted>, restarts: usize, random: &mut Random) -> Searched {
     let is_first = starts.is_empty();
-    let mut fits = if is_first { draws(problem, random) } else { starts };
+    let mut fits = if is_first { draws(problem, DRAWS, random) } else { starts };
     fits.truncate(if is_first { FOLLOWED } else { 2 * FOLLOWED });
     let mut fits: Vec<Fitted> = fits.into_iter().map(|fit| problem.descend(fit, STEPS)).collect();
     fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
@@ -71,9 +75,13 @@ fn improve(problem: &Problem<'_>, start: Fitted) -> Searched {
                 .map(|value| {
                     let mut point = best.point.clone();
                     point[*index] = value as f64;
-                    problem.descend(problem.fitted(point), STEPS_OF_CHOICE)
+                    problem.fitted(point)
                 })
                 .collect();
+            values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            values.truncate(VALUES);
+            let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
+            let mut values: Vec<Fitted> = values.into_iter().map(follow).collect();
             values.push(best.clone());
             values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
             best = values.remove(0);

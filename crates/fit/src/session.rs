@@ -9,7 +9,7 @@ use crate::family::{Family, FitPoint};
 use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Problem, sum_of_squares};
-use crate::sampler::sample;
+use crate::sampler::{draw_samples, walk_samples};
 use crate::search::{Searched, glance, search};
 use kurabe_core::Result;
 use kurabe_core::random::Random;
@@ -17,16 +17,18 @@ use kurabe_identify::DeviceBench;
 
 /// Smallest error of a time, as a share: clocks and rounding.
 const LEAST_ERROR: f64 = 0.002;
+/// Error of a model in a search, as a share.
+const ROUGH_ERROR: f64 = 0.01;
 /// Error that a right model may have on a real device, as a share.
 const MODEL_ERROR: f64 = 0.01;
 /// Misfit in errors above which no family explains the device.
 const MOST_MISFIT: f64 = 2.0;
 /// Largest single residual in errors.
 const MOST_RESIDUAL: f64 = 5.0;
-/// Misfit of a glance over the best one up to which a family is searched.
+/// Misfit of a glance over the least one of a search up to which a family is searched.
 const WORTH_SEARCH: f64 = 30.0;
-/// Families that are searched, whatever their misfit.
-const ALWAYS_SEARCHED: usize = 2;
+/// Families that are searched again.
+const SEARCHED_AGAIN: usize = 2;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
 const RIVAL: f64 = 6.0;
 /// Change of the parameters for the scatter of a model, as a share of their ranges.
@@ -51,7 +53,7 @@ pub struct FitLimits {
 
 impl FitLimits {
     /// The usual limits: two minutes of the device.
-    pub const USUAL: Self = Self { first_ns: 75e9, all_ns: 115e9, passes: 5, rounds: 3, restarts: 2 };
+    pub const USUAL: Self = Self { first_ns: 75e9, all_ns: 115e9, passes: 2, rounds: 3, restarts: 2 };
 }
 
 /// A probe with the times of the device and of the identified model.
@@ -116,13 +118,13 @@ pub fn fit(
 ) -> Result<DeviceFit> {
     let writes = bench.facts().is_writable;
     let mut random = Random::new(seed, 0x666974);
-    let mut measured = Measurements::new(bench);
+    let mut measured = Measurements::begin(bench)?;
     let mut probe_limits = ProbeLimits::USUAL;
     let first = first_probes(writes);
     for (done, workload) in first.iter().enumerate() {
         tell(done);
         let left = limits.first_ns - measured.probing_ns as f64;
-        probe_limits.time_ns = (left / (first.len() - done) as f64 / 3.0).clamp(2e7, 1.5e9);
+        probe_limits.time_ns = (left / (first.len() - done) as f64 / limits.passes as f64).clamp(2e7, 1.5e9);
         measured.add(bench, *workload, probe_limits)?;
     }
     let passes = ((limits.first_ns / measured.probing_ns as f64) as usize).clamp(2, limits.passes);
@@ -130,16 +132,17 @@ pub fn fit(
         measured.repeat(bench, 0..first.len())?;
     }
     let mut evaluations = 0;
-    let mut candidates = first_search(families, &measured, limits, &mut random, &mut evaluations);
+    let mut candidates = first_search(families, &measured, &mut random, &mut evaluations);
     for _ in 0..limits.rounds {
         tell(measured.probes.len());
         let left_ns = limits.all_ns - measured.probing_ns as f64;
+        restart(&mut candidates, &measured, limits, &mut random, &mut evaluations);
         let samples: Vec<(&Family, Vec<FitPoint>)> = candidates
             .iter()
             .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
             .map(|one| {
                 let problem = problem_of(one.family, &measured, &one.scatter);
-                let points = sample(&problem, &one.searched, inflation(&problem, one), &mut random);
+                let points = draw_samples(&problem, &one.searched, inflation(&problem, one), &mut random);
                 evaluations += problem.evaluations();
                 (one.family, points)
             })
@@ -173,8 +176,13 @@ fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
 }
 
 fn problem_of<'a>(family: &'a Family, measured: &'a Measurements, scatter: &[f64]) -> Problem<'a> {
-    let passes = if family.is_mechanical() { measured.probes[0].times_ns.len() } else { 1 };
+    let passes = measured.probes[0].times_ns.len();
     Problem::new(family, measured, errors(measured, scatter, LEAST_ERROR), passes)
+}
+
+/// Returns the problem with one pass of a model, whose times are less exact.
+fn rough_problem<'a>(family: &'a Family, measured: &'a Measurements) -> Problem<'a> {
+    Problem::new(family, measured, errors(measured, &[], ROUGH_ERROR), 1)
 }
 
 /// Returns how much larger the squares are than the errors explain; at least 1.
@@ -211,9 +219,9 @@ fn candidate<'f>(
     random: &mut Random,
     evaluations: &mut usize,
 ) -> Candidate<'f> {
-    let rough = problem_of(family, measured, &[]);
+    let rough = rough_problem(family, measured);
     let searched = search(&rough, starts, restarts, random);
-    let scatter = scatter(&rough, &searched.best.point, random);
+    let scatter = scatter(&problem_of(family, measured, &[]), &searched.best.point, random);
     let problem = problem_of(family, measured, &scatter);
     let again = |fitted: crate::problem::Fitted| problem.fitted(fitted.point);
     let mut all: Vec<_> = std::iter::once(searched.best).chain(searched.others).map(again).collect();
@@ -228,29 +236,52 @@ fn candidate<'f>(
 fn first_search<'f>(
     families: &'f [Family],
     measured: &Measurements,
-    limits: FitLimits,
     random: &mut Random,
     evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
     let mut glances: Vec<(&Family, crate::problem::Fitted)> = families
         .iter()
         .map(|family| {
-            let problem = problem_of(family, measured, &[]);
+            let problem = rough_problem(family, measured);
             let fitted = glance(&problem, random);
             *evaluations += problem.evaluations();
             (family, fitted)
         })
         .collect();
     glances.sort_by(|one, other| one.1.misfit.total_cmp(&other.1.misfit));
-    let least = glances[0].1.misfit.max(measured.probes.len() as f64);
-    let worth = glances.iter().take_while(|one| one.1.misfit < WORTH_SEARCH * least).count();
-    glances.truncate(worth.max(ALWAYS_SEARCHED));
-    let mut candidates: Vec<Candidate<'_>> = glances
-        .into_iter()
-        .map(|(family, _)| candidate(family, measured, Vec::new(), limits.restarts, random, evaluations))
-        .collect();
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    for (family, fitted) in glances {
+        let best = candidates.iter().map(|one| one.searched.best.misfit).fold(f64::INFINITY, f64::min);
+        // A family whose best draw is far worse than a good search is not searched.
+        if fitted.misfit < WORTH_SEARCH * best.max(measured.probes.len() as f64) {
+            candidates.push(candidate(family, measured, Vec::new(), 0, random, evaluations));
+        }
+    }
     candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
     candidates
+}
+
+/// Searches the best families again as long as none explains the times.
+fn restart(
+    candidates: &mut [Candidate<'_>],
+    measured: &Measurements,
+    limits: FitLimits,
+    random: &mut Random,
+    evaluations: &mut usize,
+) {
+    let is_good = |one: &Candidate<'_>| one.searched.best.misfit < 2.0 * measured.probes.len() as f64;
+    for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
+        if is_good(&candidates[0]) {
+            break;
+        }
+        let one = &candidates[rank];
+        let starts = vec![one.searched.best.clone()];
+        let next = candidate(one.family, measured, starts, limits.restarts, random, evaluations);
+        if next.cost < one.cost {
+            candidates[rank] = next;
+        }
+    }
+    candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
 }
 
 fn search_again<'f>(
@@ -264,13 +295,15 @@ fn search_again<'f>(
     let mut next: Vec<Candidate<'f>> = candidates
         .into_iter()
         .filter(|one| one.cost < best + 20.0 * RIVAL)
-        .map(|one| {
+        .enumerate()
+        .map(|(rank, one)| {
             let problem = problem_of(one.family, measured, &one.scatter);
             let points = std::iter::once(one.searched.best).chain(one.searched.others);
             let mut starts: Vec<_> = points.map(|fitted| problem.fitted(fitted.point)).collect();
             starts.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
             *evaluations += problem.evaluations();
-            candidate(one.family, measured, starts, limits.restarts, random, evaluations)
+            let restarts = if rank == 0 { limits.restarts } else { 0 };
+            candidate(one.family, measured, starts, restarts, random, evaluations)
         })
         .collect();
     next.sort_by(|one, other| one.cost.total_cmp(&other.cost));
@@ -288,7 +321,7 @@ fn conclude(
     let rivals = candidates[1..].iter().filter(|one| one.cost < best.cost + RIVAL);
     let rivals = rivals.map(|one| one.family.title.clone()).collect();
     let problem = problem_of(best.family, &measured, &best.scatter);
-    let samples = sample(&problem, &best.searched, inflation(&problem, best), random);
+    let samples = walk_samples(&problem, &best.searched, inflation(&problem, best), random);
     let outcome = problem.outcome(&best.searched.best.point).unwrap_or_default();
     let gate = errors(&measured, &best.scatter, MODEL_ERROR);
     let mut residuals: Vec<ProbeResidual> = measured

@@ -22,7 +22,7 @@ pub enum ProbeOrder {
 pub enum ProbeWrites {
     /// Reads alone.
     None,
-    /// So many of a hundred operations, at random.
+    /// So many of a hundred operations, evenly spread.
     Percent(u8),
     /// So many reads, then as many writes.
     Turns(u8),
@@ -120,7 +120,10 @@ impl ProbeWorkload {
             .map(|index| {
                 let is_write = match self.writes {
                     ProbeWrites::None => false,
-                    ProbeWrites::Percent(percent) => random.below(100) < u64::from(percent),
+                    ProbeWrites::Percent(percent) => {
+                        let share = |index| index * usize::from(percent) / 100;
+                        share(index + 1) > share(index)
+                    }
                     ProbeWrites::Turns(turn) => (index / usize::from(turn)) % 2 == 1,
                 };
                 match self.order {

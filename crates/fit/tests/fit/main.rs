@@ -6,6 +6,11 @@ use kurabe_fit::*;
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
 const K: u32 = 1024;
 
 fn held(writes: bool) -> Vec<ProbeWorkload> {
@@ -39,7 +44,7 @@ fn try_out() {
     let count: u64 = env("COUNT", "4").parse().unwrap();
     let from: u64 = env("FROM", "0").parse().unwrap();
     let noise: f64 = env("NOISE", "0.02").parse().unwrap();
-    let span = 16_000_000_000;
+    let span = if only == "fat-image" { 1_000_000_000 } else if own.is_mechanical() { 2_000_000_000_000 } else { 8_000_000_000 };
     let mut errs = Vec::new();
     let (mut inside, mut total) = (0, 0);
     for number in from..from + count {
@@ -56,15 +61,22 @@ fn try_out() {
         let stop = Stop::default();
         let bench = kurabe_virtual::bench(&mut model, true, &stop);
         let mut bench = NoisyBench { bench, noise, random: Random::new(8, number) };
-        let t = std::time::Instant::now();
+        let t = cpu();
         let fitted = fit(&mut bench, &all, number, FitLimits::USUAL, &mut |_| {}).unwrap();
         let m = &fitted.measured;
         println!(
-            "--- {number} {} as {} {} misfit {:.2} noise {:.4} {} probes x{} {:.1} s device, {} evals {:?}; rivals {:?}",
+            "--- {number} {} as {} {} misfit {:.2} noise {:.4} {} probes x{} {:.1} s device, {} evals {:.1} s; rivals {:?}",
             own.name, fitted.family.name, if fitted.is_explained { "explained" } else { "GATED" },
             fitted.misfit, fitted.noise, m.probes.len(), m.probes[0].times_ns.len(), m.probing_ns as f64 / 1e9,
-            fitted.evaluations, t.elapsed(), fitted.rivals,
+            fitted.evaluations, cpu() - t, fitted.rivals,
         );
+        for passes in [1, m.probes[0].times_ns.len()] {
+            let truth = m.on_model(&spec, passes).unwrap();
+            let noise = fitted.noise / (m.probes[0].times_ns.len() as f64).sqrt();
+            let r: Vec<f64> = truth.iter().zip(&m.probes).map(|(a, p)| (a - p.log_time()) / noise).collect();
+            let rms = (r.iter().map(|a| a * a).sum::<f64>() / r.len() as f64).sqrt();
+            println!("    truth with {passes} passes: rms {rms:.2} {}", r.iter().map(|a| format!("{a:.1}")).collect::<Vec<_>>().join(" "));
+        }
         for r in fitted.residuals.iter().take(if fitted.is_explained {1} else {6}) {
             println!("    {:?} {:.1} {:.1} {:.1}", r.workload, r.measured_ns, r.modelled_ns, r.errors);
         }
