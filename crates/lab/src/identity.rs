@@ -4,6 +4,7 @@
 //! The run has no cells, so it is removed at the end.
 
 use crate::clock::random_word;
+use crate::inference::{InferenceRequest, InferredTarget, inferred as infer_on};
 use crate::journal::Lab;
 use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
@@ -11,13 +12,13 @@ use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::profile::Overrides;
+use kurabe_core::profile::{Overrides, Profile};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_engine::{BenchRules, on_target};
+use kurabe_engine::{BenchRules, ModelBench, on_target};
 use kurabe_explain::PROBE;
-use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
+use kurabe_identify::{DeviceBench, DeviceIdentity, DeviceProperty, SurveyLimits};
 
 /// Largest test file in a directory.
 const MOST_FILE_BYTES: u64 = 1 << 30;
@@ -37,6 +38,8 @@ pub struct IdentityRequest {
     pub writes: bool,
     /// Size of the test file in a directory, if it is not the largest.
     pub file_bytes: Option<u64>,
+    /// Whether the parameters of the device are inferred, too.
+    pub inference: Option<InferenceRequest>,
 }
 
 /// Effects of an identification on its target.
@@ -61,6 +64,8 @@ pub struct IdentifiedTarget {
     pub model: Option<String>,
     /// The answers, with their evidence.
     pub identity: DeviceIdentity,
+    /// The parameters, if they were requested.
+    pub inferred: Option<InferredTarget>,
 }
 
 impl IdentityRequest {
@@ -145,9 +150,10 @@ impl IdentityRequest {
         tell: &mut dyn FnMut(DeviceProperty),
     ) -> Result<IdentifiedTarget> {
         let is_model = prepared.is_modelled();
+        let profile = self.inference.as_ref().map(InferenceRequest::profile).transpose()?;
         let seed = if is_model { prepared.profile().rules.seed } else { random_word()? };
         let open = prepared.open(lab)?;
-        open.identify(seed, self.writes || is_model, tell)
+        open.identify(seed, self.writes || is_model, profile, tell)
     }
 }
 
@@ -157,6 +163,7 @@ impl Open<'_> {
         self,
         seed: u64,
         writes: bool,
+        profile: Option<Option<Profile>>,
         tell: &mut dyn FnMut(DeviceProperty),
     ) -> Result<IdentifiedTarget> {
         let Self { mut journal, mut ground, plan, .. } = self;
@@ -165,13 +172,30 @@ impl Open<'_> {
         let devices = &journal.record.header.environment.devices;
         let is_reordering = |word: &Option<String>| word.as_deref().is_some_and(|word| word != "none");
         let may_reorder = devices.iter().any(|device| is_reordering(&device.scheduler));
-        let outcome = match &mut ground {
-            OpenTarget::Model(_, model) => {
-                kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+        let mut inferred = None;
+        let mut infer = |bench: &mut dyn DeviceBench| -> Result<()> {
+            if let Some(profile) = &profile {
+                inferred = Some(infer_on(bench, profile.as_ref(), seed, &stop)?);
             }
+            Ok(())
+        };
+        let outcome = match &mut ground {
+            OpenTarget::Model(_, model) => infer(&mut ModelBench::new(&mut **model, writes, &stop)).and_then(|()| {
+                kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+            }),
             OpenTarget::Real(real) => {
                 on_target(real, BenchRules { seed, writes, may_reorder }, &stop, |bench| {
-                    kurabe_identify::identify(bench, seed, SurveyLimits::REAL, tell)
+                    // The long write of the properties changes the state of a device. A new file is
+                    // filled by their probes.
+                    let is_first = !bench.facts().is_new_file;
+                    if is_first {
+                        infer(bench)?;
+                    }
+                    let identity = kurabe_identify::identify(bench, seed, SurveyLimits::REAL, tell)?;
+                    if !is_first {
+                        infer(bench)?;
+                    }
+                    Ok(identity)
                 })
             }
         };
@@ -181,6 +205,6 @@ impl Open<'_> {
         let identity = outcome?;
         left.and(removed)?;
         debug_assert!(target.kind == TargetKind::Model || model.is_none());
-        Ok(IdentifiedTarget { target, model, identity })
+        Ok(IdentifiedTarget { target, model, identity, inferred })
     }
 }

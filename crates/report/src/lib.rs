@@ -12,6 +12,7 @@
 mod compare;
 mod doc;
 mod identity;
+mod inference;
 mod live;
 mod machine;
 mod model;
@@ -25,6 +26,7 @@ pub use compare::*;
 pub use doc::layout::display_width;
 pub use doc::{Doc, Style};
 pub use identity::{identity_doc, identity_plan_doc, property_words};
+pub use inference::inference_doc;
 pub use live::*;
 pub use machine::*;
 pub use model::*;

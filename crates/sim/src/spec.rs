@@ -18,7 +18,7 @@ use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::
 use std::sync::LazyLock;
 
 /// Keys of a file.
-pub(crate) const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer", "capacity", "free"];
+pub(crate) const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
 /// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";

@@ -10,7 +10,7 @@ use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord};
 use kurabe_core::{Result, model::Model, trace::Trace};
 use kurabe_engine::{Contender, InTurns, ModelBench, Modelled, Session};
-use kurabe_identify::{DeviceBench, DeviceIdentity, DeviceProperty, SurveyLimits};
+use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use std::sync::Arc;
@@ -65,9 +65,4 @@ pub fn identify(
 ) -> Result<DeviceIdentity> {
     let mut bench = ModelBench::new(model, writes, stop);
     kurabe_identify::identify(&mut bench, seed, limits, tell)
-}
-
-/// Returns a model as a bench for single operations.
-pub fn bench<'m>(model: &'m mut ModelTarget, writes: bool, stop: &'m Stop) -> Box<dyn DeviceBench + 'm> {
-    Box::new(ModelBench::new(model, writes, stop))
 }

@@ -8,7 +8,7 @@
 
 use crate::problem::{Fitted, Problem};
 use crate::search::Searched;
-use crate::family::FitPoint;
+use crate::family::FamilyPoint;
 use crate::linear::Matrix;
 use kurabe_core::random::Random;
 
@@ -38,7 +38,7 @@ pub(crate) fn draw_samples(
     searched: &Searched,
     inflation: f64,
     random: &mut Random,
-) -> Vec<FitPoint> {
+) -> Vec<FamilyPoint> {
     let mut samples = Vec::new();
     for mode in modes(problem, searched, inflation) {
         let count = ((mode.weight * SAMPLES as f64).round() as usize).max(1);
@@ -53,7 +53,7 @@ pub(crate) fn walk_samples(
     searched: &Searched,
     inflation: f64,
     random: &mut Random,
-) -> Vec<FitPoint> {
+) -> Vec<FamilyPoint> {
     let mut samples = Vec::new();
     for mode in modes(problem, searched, inflation) {
         let walkers = 2 * problem.ranged.len() + 4;
@@ -83,7 +83,7 @@ fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> V
 }
 
 impl Mode<'_> {
-    fn draw(&self, problem: &Problem<'_>, inflation: f64, random: &mut Random) -> FitPoint {
+    fn draw(&self, problem: &Problem<'_>, inflation: f64, random: &mut Random) -> FamilyPoint {
         let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
         let step = self.factor.solve_upper(&drawn);
         let mut point = self.fitted.point.clone();
@@ -95,7 +95,7 @@ impl Mode<'_> {
 }
 
 /// Moves walkers and returns the places of all of them after the first moves.
-fn walk(problem: &Problem<'_>, walkers: Vec<FitPoint>, inflation: f64, random: &mut Random) -> Vec<FitPoint> {
+fn walk(problem: &Problem<'_>, walkers: Vec<FamilyPoint>, inflation: f64, random: &mut Random) -> Vec<FamilyPoint> {
     const STRETCH: f64 = 2.0;
     let size = problem.ranged.len() as f64;
     let mut walkers: Vec<Fitted> = walkers.into_iter().map(|point| problem.fitted(point)).collect();

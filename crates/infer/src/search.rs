@@ -15,6 +15,8 @@ const STEPS: usize = 6;
 const STEPS_OF_CHOICE: usize = 2;
 /// Values of a choice that are followed.
 const VALUES: usize = 2;
+/// Pairs of choices that are followed.
+const PAIRS: usize = 5;
 /// Rounds over all choices.
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
@@ -92,6 +94,40 @@ fn improve(problem: &Problem<'_>, start: Fitted) -> Searched {
             break;
         }
     }
+    tried.push(best.clone());
+    let better = pairs(problem, &best, &mut tried);
+    match better {
+        Some(better) => improve_once(problem, better, tried),
+        None => Searched { others: others(problem, &best, tried), best },
+    }
+}
+
+/// Tries pairs of choices, which may only be better together. Returns a point that is better.
+fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Option<Fitted> {
+    let mut fits = Vec::new();
+    for (rank, first) in problem.chosen.iter().enumerate() {
+        for second in &problem.chosen[rank + 1..] {
+            for (one, other) in (0..problem.choices(*first)).flat_map(|one| {
+                (0..problem.choices(*second)).map(move |other| (one as f64, other as f64))
+            }) {
+                if one != best.point[*first] && other != best.point[*second] {
+                    let mut point = best.point.clone();
+                    (point[*first], point[*second]) = (one, other);
+                    fits.push(problem.fitted(point));
+                }
+            }
+        }
+    }
+    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    fits.truncate(PAIRS);
+    let fits: Vec<Fitted> = fits.into_iter().map(|one| problem.descend(one, STEPS)).collect();
+    let least = fits.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
+    tried.extend(fits);
+    least.filter(|least| least.misfit < best.misfit - 0.5)
+}
+
+fn improve_once(problem: &Problem<'_>, best: Fitted, tried: Vec<Fitted>) -> Searched {
+    let best = problem.descend(best, STEPS);
     Searched { others: others(problem, &best, tried), best }
 }
 

@@ -3,6 +3,7 @@
 use crate::workload::ProbeWorkload;
 use kurabe_core::Result;
 use kurabe_core::workload::{Op, OpKind};
+use kurabe_engine::ModelBench;
 use kurabe_program::Stop;
 use kurabe_identify::{DeviceBench, Manner, Performed};
 use kurabe_sim::{DeviceSpec, ModelTarget};
@@ -82,13 +83,13 @@ pub struct ProbeLimits {
 
 impl ProbeLimits {
     /// The usual limits.
-    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 12, most: 48 };
+    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 12, most: 40 };
 
     fn count(&self, workload: &ProbeWorkload, each_ns: f64) -> usize {
         // Slow operations are those of mechanics, whose single times scatter.
         let most = if each_ns > SLOW_NS { 3 * self.most } else { self.most };
-        let most = most.max(workload.depth * 6).min(limit_of_bytes(workload).max(workload.depth * 3));
-        ((self.time_ns / each_ns) as usize).clamp(self.least.max(workload.depth * 3).min(most), most)
+        let most = most.max(workload.depth * 4).min(limit_of_bytes(workload).max(workload.depth * 2));
+        ((self.time_ns / each_ns) as usize).clamp(self.least.max(workload.depth * 2).min(most), most)
     }
 }
 
@@ -190,11 +191,11 @@ impl Measurements {
     pub fn on_model(&self, spec: &DeviceSpec, passes: usize) -> Result<Vec<f64>> {
         let stop = Stop::default();
         let mut model = ModelTarget::new(spec, 1)?;
-        let mut bench = kurabe_virtual::bench(&mut model, true, &stop);
+        let mut bench = ModelBench::new(&mut model, true, &stop);
         let mut logs = vec![0.0; self.probes.len()];
         for number in 0..passes {
             for (log, probe) in logs.iter_mut().zip(&self.probes) {
-                *log += pass(&mut *bench, probe, self.span_bytes, number)?.ln() / passes as f64;
+                *log += pass(&mut bench, probe, self.span_bytes, number)?.ln() / passes as f64;
             }
         }
         Ok(logs)

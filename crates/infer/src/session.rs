@@ -5,7 +5,7 @@
 //! that it is, would be narrow and wrong. Nothing is claimed then.
 
 use crate::choose::next_probes;
-use crate::family::{Family, FitPoint};
+use crate::family::{Family, FamilyPoint};
 use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Problem, sum_of_squares};
@@ -38,7 +38,7 @@ const JITTERED: usize = 5;
 
 /// Limits of an identification.
 #[derive(Clone, Copy, Debug)]
-pub struct FitLimits {
+pub struct InferenceLimits {
     /// Time of the first probes on the device, in ns.
     pub first_ns: f64,
     /// Time of all probes, in ns.
@@ -51,7 +51,7 @@ pub struct FitLimits {
     pub restarts: usize,
 }
 
-impl FitLimits {
+impl InferenceLimits {
     /// The usual limits: two minutes of the device.
     pub const USUAL: Self = Self { first_ns: 75e9, all_ns: 115e9, passes: 2, rounds: 3, restarts: 2 };
 }
@@ -71,7 +71,7 @@ pub struct ProbeResidual {
 
 /// The outcome of an identification.
 #[derive(Clone, Debug)]
-pub struct DeviceFit {
+pub struct InferredDevice {
     /// The family that explains the times best.
     pub family: Family,
     /// Titles of other families that explain them as well.
@@ -79,9 +79,9 @@ pub struct DeviceFit {
     /// Whether it explains them.
     pub is_explained: bool,
     /// The best point.
-    pub point: FitPoint,
+    pub point: FamilyPoint,
     /// Points that are as probable as the measurements make them.
-    pub samples: Vec<FitPoint>,
+    pub samples: Vec<FamilyPoint>,
     /// All that was measured.
     pub measured: Measurements,
     /// The probes, the worst first.
@@ -109,13 +109,13 @@ struct Candidate<'f> {
 ///
 /// # Errors
 /// When the device fails, or the user stops the program.
-pub fn fit(
+pub fn infer(
     bench: &mut dyn DeviceBench,
     families: &[Family],
     seed: u64,
-    limits: FitLimits,
+    limits: InferenceLimits,
     tell: &mut dyn FnMut(usize),
-) -> Result<DeviceFit> {
+) -> Result<InferredDevice> {
     let writes = bench.facts().is_writable;
     let mut random = Random::new(seed, 0x666974);
     let mut measured = Measurements::begin(bench)?;
@@ -137,7 +137,7 @@ pub fn fit(
         tell(measured.probes.len());
         let left_ns = limits.all_ns - measured.probing_ns as f64;
         restart(&mut candidates, &measured, limits, &mut random, &mut evaluations);
-        let samples: Vec<(&Family, Vec<FitPoint>)> = candidates
+        let samples: Vec<(&Family, Vec<FamilyPoint>)> = candidates
             .iter()
             .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
             .map(|one| {
@@ -239,8 +239,14 @@ fn first_search<'f>(
     random: &mut Random,
     evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
-    let mut glances: Vec<(&Family, crate::problem::Fitted)> = families
-        .iter()
+    let access_ns = measured.probes[0].log_time().exp();
+    let is_possible = |family: &&Family| family.may_take(access_ns);
+    let mut possible: Vec<&Family> = families.iter().filter(is_possible).collect();
+    if possible.is_empty() {
+        possible = families.iter().collect();
+    }
+    let mut glances: Vec<(&Family, crate::problem::Fitted)> = possible
+        .into_iter()
         .map(|family| {
             let problem = rough_problem(family, measured);
             let fitted = glance(&problem, random);
@@ -265,7 +271,7 @@ fn first_search<'f>(
 fn restart(
     candidates: &mut [Candidate<'_>],
     measured: &Measurements,
-    limits: FitLimits,
+    limits: InferenceLimits,
     random: &mut Random,
     evaluations: &mut usize,
 ) {
@@ -287,7 +293,7 @@ fn restart(
 fn search_again<'f>(
     candidates: Vec<Candidate<'f>>,
     measured: &Measurements,
-    limits: FitLimits,
+    limits: InferenceLimits,
     random: &mut Random,
     evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
@@ -316,7 +322,7 @@ fn conclude(
     did_write: bool,
     mut evaluations: usize,
     random: &mut Random,
-) -> DeviceFit {
+) -> InferredDevice {
     let best = &candidates[0];
     let rivals = candidates[1..].iter().filter(|one| one.cost < best.cost + RIVAL);
     let rivals = rivals.map(|one| one.family.title.clone()).collect();
@@ -341,7 +347,7 @@ fn conclude(
     let misfit = (squares / freedom).sqrt();
     let largest = residuals.first().map_or(0.0, |one| one.errors.abs());
     evaluations += problem.evaluations();
-    DeviceFit {
+    InferredDevice {
         family: best.family.clone(),
         rivals,
         is_explained: misfit <= MOST_MISFIT && largest <= MOST_RESIDUAL && !samples.is_empty(),

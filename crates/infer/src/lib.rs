@@ -8,6 +8,7 @@
 //!
 //! Non-goals: properties that need no model (`identify`), and sentences.
 
+mod answer;
 mod choose;
 mod evolution;
 mod family;
@@ -21,7 +22,8 @@ mod search;
 mod session;
 mod workload;
 
-pub use family::{FAMILIES, Family, FitPoint, FreeParameter, FreeRange};
+pub use answer::{InferredParameter, InferredSum, InferredValue, ValueInterval, quantity};
+pub use family::{FAMILIES, Family, FamilyPoint, FreeParameter, FreeRange};
 pub use measure::{MeasuredProbe, Measurements, ProbeLimits};
-pub use session::{DeviceFit, FitLimits, ProbeResidual, fit};
+pub use session::{InferenceLimits, InferredDevice, ProbeResidual, infer};
 pub use workload::{ProbeOrder, ProbeRegion, ProbeWorkload, ProbeWrites};

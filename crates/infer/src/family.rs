@@ -2,14 +2,16 @@
 //!
 //! # To add a family
 //!
-//! - Write `families/NAME.toml`: a device file whose values are the usual ones, with `capacity`, the
-//!   parameter that takes the size of the device, and a `[[free]]` entry for each parameter that an
+//! - Write `families/NAME.toml`: a device file whose values are the usual ones, then `[family]` with
+//!   `capacity`, the parameter that takes the size of the device, and `access`, between which a random
+//!   read of 4 KiB takes on every device of the family, and a `[[free]]` entry for each parameter that an
 //!   identification varies: its `range`, over which it is logarithmic, or its `choices`. `shows =
 //!   "writes"` marks a parameter that only writes show.
 //! - Add its name to `FAMILIES`, its devices to the hidden ones of the tests, and a mechanism that it
 //!   lacks to those that must be refused.
 
 use crate::geometry::Geometry;
+use kurabe_core::quantity::parse_duration_ns;
 use kurabe_core::random::Random;
 use kurabe_core::{DataFile, Error, Result, Text, Value, library, text};
 use kurabe_sim::{DeviceSpec, ParameterType, read_device};
@@ -26,8 +28,8 @@ pub const FAMILIES: &[(&str, &str)] = library!["families", ".toml":
     "fat-image",
 ];
 
-/// Keys of a family's file in addition to those of a device file.
-const KEYS: &[&str] = &["schema", "name", "title", "note", "capacity", "layer", "free"];
+/// Begins the part of a family's file that is not of the device.
+const PART: &str = "[family]\n";
 
 /// Values that a free parameter may have.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +75,7 @@ impl FreeParameter {
 }
 
 /// Values of the free parameters of a family: the place in each range, or the number of the choice.
-pub type FitPoint = Vec<f64>;
+pub type FamilyPoint = Vec<f64>;
 
 /// A family of devices.
 #[derive(Clone, Debug)]
@@ -88,6 +90,8 @@ pub struct Family {
     pub free: Vec<FreeParameter>,
     /// Path of the parameter that takes the size of the device, if zones do not give it.
     capacity: Option<String>,
+    /// Shortest and longest time of a random read of 4 KiB, in ns.
+    access_ns: (f64, f64),
 }
 
 impl Family {
@@ -99,18 +103,28 @@ impl Family {
         FAMILIES.iter().map(|(name, source)| Self::parse(&format!("families/{name}.toml"), source)).collect()
     }
 
-    /// Parses a family's file.
+    /// Parses a family's file: a device file, and below the line `[family]` what is free in it.
     fn parse(name: &str, source: &str) -> Result<Self> {
-        let spec = read_device(name, source)?;
-        let file = DataFile::parse(name, source)?;
-        let root = file.root(KEYS)?;
-        let free = root.require("free")?.each(|value| free_parameter(value, &spec))?;
+        let at = source.find(PART).unwrap_or(source.len());
+        let (device, family) = source.split_at(at);
+        let spec = read_device(name, device)?;
+        // As many empty lines as precede it, so that errors show the right one.
+        let family = "\n".repeat(device.lines().count()) + family;
+        let file = DataFile::parse(name, &family)?;
+        let root = file.root(&["family", "free"])?;
+        let facts = root.require("family")?.table(&["capacity", "access"])?;
+        let times = facts.require("access")?;
+        let access_ns = match times.each(|time| time.parsed(parse_duration_ns))?[..] {
+            [least, most] => (least as f64, most as f64),
+            _ => return Err(times.error(&two_values())),
+        };
         Ok(Self {
             name: spec.name.clone(),
-            title: root.require("title")?.text()?,
-            capacity: root.read("capacity", |path| Ok(path.string()?.to_owned()))?,
+            title: spec.title.clone(),
+            capacity: facts.read("capacity", |path| Ok(path.string()?.to_owned()))?,
+            free: root.require("free")?.each(|value| free_parameter(value, &spec))?,
             spec,
-            free,
+            access_ns,
         })
     }
 
@@ -120,8 +134,13 @@ impl Family {
         self.spec.all_layers().iter().any(|layer| layer.kind.word == "disk")
     }
 
+    /// Returns whether a device of the family may take so long for a random read of 4 KiB.
+    pub fn may_take(&self, access_ns: f64) -> bool {
+        (self.access_ns.0..=self.access_ns.1).contains(&access_ns)
+    }
+
     /// Returns the middle of all ranges.
-    pub fn middle(&self) -> FitPoint {
+    pub fn middle(&self) -> FamilyPoint {
         self.free
             .iter()
             .map(|one| match &one.range {
@@ -132,7 +151,7 @@ impl Family {
     }
 
     /// Draws a point.
-    pub fn draw(&self, random: &mut Random) -> FitPoint {
+    pub fn draw(&self, random: &mut Random) -> FamilyPoint {
         self.free
             .iter()
             .map(|one| match &one.range {
@@ -204,7 +223,7 @@ fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter>
     let range = match (table.get("range"), table.get("choices")) {
         (Some(range), None) => match &range.each(number)?[..] {
             [low, high] if *low > 0.0 && high > low => FreeRange::Log(*low, *high),
-            _ => return Err(range.error(&text!("expected two values, the lower first", "小さい順に 2 つの値を書きます"))),
+            _ => return Err(range.error(&two_values())),
         },
         (None, Some(list)) => {
             FreeRange::Choice(list.elements().iter().map(|one| one.written().to_owned()).collect())
@@ -213,6 +232,10 @@ fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter>
     };
     let needs_writes = table.read("shows", |shows| shows.choice(&[("writes", true), ("reads", false)]))?;
     Ok(FreeParameter { path: written.to_owned(), range, needs_writes: needs_writes.unwrap_or(false), kind })
+}
+
+fn two_values() -> Text {
+    text!("expected two values, the lower first", "小さい順に 2 つの値を書きます")
 }
 
 fn no_parameter(value: &Value<'_>, path: &str) -> Error {

@@ -1,6 +1,6 @@
 //! The problem: the parameters of a family whose probes take the measured times.
 
-use crate::family::{Family, FitPoint, FreeRange};
+use crate::family::{Family, FamilyPoint, FreeRange};
 use crate::linear::Matrix;
 use crate::measure::Measurements;
 use kurabe_core::random::Random;
@@ -32,7 +32,7 @@ pub(crate) struct Problem<'a> {
 /// A point with its misfit: the sum of the squares of its residuals in units of their errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
-    pub(crate) point: FitPoint,
+    pub(crate) point: FamilyPoint,
     pub(crate) misfit: f64,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns a point with its misfit.
-    pub(crate) fn fitted(&self, point: FitPoint) -> Fitted {
+    pub(crate) fn fitted(&self, point: FamilyPoint) -> Fitted {
         let misfit = self.residuals(&point).map_or(IMPOSSIBLE, |residuals| sum_of_squares(&residuals));
         Fitted { point, misfit }
     }
@@ -129,7 +129,7 @@ impl<'a> Problem<'a> {
         derivatives: &[Vec<f64>],
         residuals: &[f64],
         damping: f64,
-    ) -> Option<FitPoint> {
+    ) -> Option<FamilyPoint> {
         let size = self.ranged.len();
         let gradient: Vec<f64> =
             derivatives.iter().map(|column| column.iter().zip(residuals).map(|(d, r)| d * r).sum()).collect();
@@ -157,7 +157,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Draws a point for the parameters that the probes can show; the rest stay in the middle.
-    pub(crate) fn draw(&self, random: &mut Random) -> FitPoint {
+    pub(crate) fn draw(&self, random: &mut Random) -> FamilyPoint {
         let drawn = self.family.draw(random);
         let mut point = self.family.middle();
         for index in self.ranged.iter().chain(&self.chosen) {
