@@ -64,10 +64,10 @@ const PLANNED: u64 = 10_000;
 /// Time of an operation from which it is called slow, in ns.
 const SLOW_NS: f64 = 3e6;
 /// Most bytes of a pass of a probe.
-const MOST_BYTES: usize = 24 << 20;
+const MOST_BYTES: usize = 8 << 20;
 
 fn limit_of_bytes(workload: &ProbeWorkload) -> usize {
-    (MOST_BYTES / workload.block_bytes as usize).max(16)
+    (MOST_BYTES / workload.block_bytes as usize).max(10)
 }
 
 /// Limits of a probe.
@@ -83,7 +83,7 @@ pub struct ProbeLimits {
 
 impl ProbeLimits {
     /// The usual limits.
-    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 12, most: 40 };
+    pub const USUAL: Self = Self { time_ns: 1.5e9, least: 8, most: 32 };
 
     fn count(&self, workload: &ProbeWorkload, each_ns: f64) -> usize {
         // Slow operations are those of mechanics, whose single times scatter.

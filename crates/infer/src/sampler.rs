@@ -13,11 +13,11 @@ use crate::linear::Matrix;
 use kurabe_core::random::Random;
 
 /// Samples in all.
-const SAMPLES: usize = 60;
+const SAMPLES: usize = 48;
 /// Weight below which a combination of choices has no samples.
 const LEAST_WEIGHT: f64 = 0.01;
 /// Moves of each walker before the sample.
-const MOVES: usize = 10;
+const MOVES: usize = 8;
 
 /// Returns a normally distributed number.
 pub(crate) fn normal(random: &mut Random) -> f64 {

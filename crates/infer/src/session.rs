@@ -34,7 +34,7 @@ const RIVAL: f64 = 6.0;
 /// Change of the parameters for the scatter of a model, as a share of their ranges.
 const JITTER: f64 = 2e-4;
 /// Evaluations for it.
-const JITTERED: usize = 5;
+const JITTERED: usize = 4;
 
 /// Limits of an identification.
 #[derive(Clone, Copy, Debug)]

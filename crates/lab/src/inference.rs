@@ -90,7 +90,7 @@ fn predictions(
         .enumerate()
         .filter(|(_, cell)| is_determined(cell))
         .filter_map(|(index, cell)| {
-            let of = |run: &Vec<Cell>| cell_figure(run.get(index)?, profile.rules.statistic);
+            let of = |run: &Vec<Cell>| cell_figure(run.get(index)?, profile.statistic);
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
             (!values.is_empty()).then(|| PredictedFigure {
                 label: [&*cell.label, &*cell.part].join(" ").trim().to_owned(),

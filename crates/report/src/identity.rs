@@ -13,7 +13,7 @@ use kurabe_lab::{IdentifiedTarget, IdentityPlan};
 
 /// Renders the answers about a device.
 pub fn identity_doc(identified: &IdentifiedTarget) -> Doc {
-    let IdentifiedTarget { target, model, identity } = identified;
+    let IdentifiedTarget { target, model, identity, .. } = identified;
     let name = model.as_ref().map_or_else(|| target.given.clone(), |model| format!("model:{model}"));
     let mut doc = Doc::new();
     doc.push(Paragraph::new(headline(&shown::line(&name), identity)).role(Role::Strong)).gap();

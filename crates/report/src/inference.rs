@@ -2,7 +2,7 @@
 
 use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
-use kurabe_core::measure::Measure;
+use kurabe_core::record::Measure;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, number, text};
 use kurabe_infer::{
