@@ -161,7 +161,9 @@ impl InferredDevice {
             let path = format!("{}.{}", layer.name, setting.parameter.key);
             match parameters.iter().find(|one| one.path == path) {
                 Some(one) => format!("identified: {run}, {}", one.words()),
-                None if setting.changed => format!("identified: {run}, from its size and its other parameters"),
+                None if setting.changed => {
+                    format!("identified: {run}, from its size and its other parameters")
+                }
                 None => setting.source.clone(),
             }
         };
@@ -205,7 +207,8 @@ impl InferredParameter {
 /// Returns a value with three digits and its unit, as device files take it.
 pub fn quantity(kind: ParameterType, value: f64) -> String {
     let scaled = |units: &[(&str, f64)]| {
-        let (unit, factor) = units.iter().rev().find(|one| value >= one.1).or(units.first()).copied().unwrap_or(("", 1.0));
+        let (unit, factor) =
+            units.iter().rev().find(|one| value >= one.1).or(units.first()).copied().unwrap_or(("", 1.0));
         let value = value / factor;
         let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
         format!("{value:.digits$} {unit}")
@@ -213,7 +216,9 @@ pub fn quantity(kind: ParameterType, value: f64) -> String {
     match kind {
         ParameterType::Time => scaled(&[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)]),
         ParameterType::Rate => scaled(&[("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9)]),
-        ParameterType::Bytes(..) => scaled(&[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)]),
+        ParameterType::Bytes(..) => {
+            scaled(&[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)])
+        }
         _ => scaled(&[("", 1.0)]).trim_end().to_owned(),
     }
 }

@@ -47,8 +47,12 @@ pub(crate) fn evolve(problem: &Problem<'_>, start: &Fitted, random: &mut Random)
             .map(|_| {
                 let drawn: Vec<f64> = (0..size).map(|_| normal(random)).collect();
                 let moved = factor.lower_times(&drawn);
-                let places: Vec<f64> =
-                    strategy.mean.iter().zip(&moved).map(|(mean, step)| mean + strategy.width * step).collect();
+                let places: Vec<f64> = strategy
+                    .mean
+                    .iter()
+                    .zip(&moved)
+                    .map(|(mean, step)| mean + strategy.width * step)
+                    .collect();
                 let outside: f64 = places.iter().map(|place| (place - place.clamp(0.0, 1.0)).powi(2)).sum();
                 let fitted = problem.fitted(point_at(problem, &indices, &start.point, &places));
                 let cost = fitted.misfit * (1.0 + outside) + 1e3 * outside;
@@ -99,8 +103,8 @@ impl Strategy {
         let width_rate = (effective + 2.0) / (size + effective + 5.0);
         let path_rate = (4.0 + effective / size) / (size + 4.0 + 2.0 * effective / size);
         let one_rate = 2.0 / ((size + 1.3).powi(2) + effective);
-        let many_rate =
-            (1.0 - one_rate).min(2.0 * (effective - 2.0 + 1.0 / effective) / ((size + 2.0).powi(2) + effective));
+        let many_rate = (1.0 - one_rate)
+            .min(2.0 * (effective - 2.0 + 1.0 / effective) / ((size + 2.0).powi(2) + effective));
         let follow = |path: &mut Vec<f64>, rate: f64, step: &[f64]| {
             let gain = (rate * (2.0 - rate) * effective).sqrt();
             path.iter_mut().zip(step).for_each(|(path, step)| *path = (1.0 - rate) * *path + gain * step);

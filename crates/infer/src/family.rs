@@ -228,7 +228,11 @@ fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter>
         (None, Some(list)) => {
             FreeRange::Choice(list.elements().iter().map(|one| one.written().to_owned()).collect())
         }
-        _ => return Err(value.error(&text!("expected `range` or `choices`", "`range` か `choices` を書きます"))),
+        _ => {
+            return Err(
+                value.error(&text!("expected `range` or `choices`", "`range` か `choices` を書きます"))
+            );
+        }
     };
     let needs_writes = table.read("shows", |shows| shows.choice(&[("writes", true), ("reads", false)]))?;
     Ok(FreeParameter { path: written.to_owned(), range, needs_writes: needs_writes.unwrap_or(false), kind })
@@ -239,7 +243,10 @@ fn two_values() -> Text {
 }
 
 fn no_parameter(value: &Value<'_>, path: &str) -> Error {
-    value.error(&text!("the device has no parameter `{path}`", "デバイスに `{path}` というパラメーターはありません"))
+    value.error(&text!(
+        "the device has no parameter `{path}`",
+        "デバイスに `{path}` というパラメーターはありません"
+    ))
 }
 
 fn kind_of(spec: &DeviceSpec, path: &str) -> Option<ParameterType> {

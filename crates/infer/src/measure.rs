@@ -4,8 +4,8 @@ use crate::workload::ProbeWorkload;
 use kurabe_core::Result;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_engine::ModelBench;
-use kurabe_program::Stop;
 use kurabe_identify::{DeviceBench, Manner, Performed};
+use kurabe_program::Stop;
 use kurabe_sim::{DeviceSpec, ModelTarget};
 
 /// Operations before the timed ones, from which their number is derived.
@@ -133,7 +133,12 @@ impl Measurements {
     ///
     /// # Errors
     /// When the device fails, or the user stops the program.
-    pub fn add(&mut self, bench: &mut dyn DeviceBench, workload: ProbeWorkload, limits: ProbeLimits) -> Result<()> {
+    pub fn add(
+        &mut self,
+        bench: &mut dyn DeviceBench,
+        workload: ProbeWorkload,
+        limits: ProbeLimits,
+    ) -> Result<()> {
         let number = self.probes.len() as u64;
         let mut probe = MeasuredProbe { workload, number, count: PILOT, times_ns: Vec::new() };
         let writes = workload.does_write();
@@ -167,7 +172,8 @@ impl Measurements {
     }
 
     fn charge(&mut self, probe: &MeasuredProbe, time_ns: u64) {
-        self.probing_ns += time_ns + if probe.workload.does_write() { 2 * REST_OF_WRITES_NS } else { REST_NS };
+        self.probing_ns +=
+            time_ns + if probe.workload.does_write() { 2 * REST_OF_WRITES_NS } else { REST_NS };
         let ops = probe.ops(self.span_bytes, probe.times_ns.len().saturating_sub(1), 0, PILOT + probe.count);
         let writes = ops.iter().filter(|op| op.kind == OpKind::Write);
         self.written_bytes += writes.map(|op| u64::from(op.length_bytes)).sum::<u64>();

@@ -37,7 +37,12 @@ pub(crate) struct Fitted {
 }
 
 impl<'a> Problem<'a> {
-    pub(crate) fn new(family: &'a Family, measured: &'a Measurements, errors: Vec<f64>, passes: usize) -> Self {
+    pub(crate) fn new(
+        family: &'a Family,
+        measured: &'a Measurements,
+        errors: Vec<f64>,
+        passes: usize,
+    ) -> Self {
         let writes = measured.probes.iter().any(|probe| probe.workload.does_write());
         let shown = |index: &usize| writes || !family.free[*index].needs_writes;
         let is_ranged = |index: &usize| matches!(family.free[*index].range, FreeRange::Log(..));
@@ -69,7 +74,13 @@ impl<'a> Problem<'a> {
     pub(crate) fn residuals(&self, point: &[f64]) -> Option<Vec<f64>> {
         let outcome = self.outcome(point)?;
         let probes = self.measured.probes.iter().zip(&self.errors);
-        Some(outcome.iter().zip(probes).map(|(log, (probe, error))| (log - probe.log_time()) / error).collect())
+        Some(
+            outcome
+                .iter()
+                .zip(probes)
+                .map(|(log, (probe, error))| (log - probe.log_time()) / error)
+                .collect(),
+        )
     }
 
     /// Returns a point with its misfit.

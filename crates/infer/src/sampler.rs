@@ -6,10 +6,10 @@
 //! stretch of Goodman and Weare (2010), which does not depend on the scales and ratios of the
 //! parameters. The approximation gives the weights of the combinations.
 
-use crate::problem::{Fitted, Problem};
-use crate::search::Searched;
 use crate::family::FamilyPoint;
 use crate::linear::Matrix;
+use crate::problem::{Fitted, Problem};
+use crate::search::Searched;
 use kurabe_core::random::Random;
 
 /// Samples in all.
@@ -95,7 +95,12 @@ impl Mode<'_> {
 }
 
 /// Moves walkers and returns the places of all of them after the first moves.
-fn walk(problem: &Problem<'_>, walkers: Vec<FamilyPoint>, inflation: f64, random: &mut Random) -> Vec<FamilyPoint> {
+fn walk(
+    problem: &Problem<'_>,
+    walkers: Vec<FamilyPoint>,
+    inflation: f64,
+    random: &mut Random,
+) -> Vec<FamilyPoint> {
     const STRETCH: f64 = 2.0;
     let size = problem.ranged.len() as f64;
     let mut walkers: Vec<Fitted> = walkers.into_iter().map(|point| problem.fitted(point)).collect();

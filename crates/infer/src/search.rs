@@ -45,7 +45,12 @@ fn draws(problem: &Problem<'_>, count: usize, random: &mut Random) -> Vec<Fitted
 }
 
 /// Searches from draws, or from earlier points.
-pub(crate) fn search(problem: &Problem<'_>, starts: Vec<Fitted>, restarts: usize, random: &mut Random) -> Searched {
+pub(crate) fn search(
+    problem: &Problem<'_>,
+    starts: Vec<Fitted>,
+    restarts: usize,
+    random: &mut Random,
+) -> Searched {
     let is_first = starts.is_empty();
     let mut fits = if is_first { draws(problem, DRAWS, random) } else { starts };
     fits.truncate(if is_first { FOLLOWED } else { 2 * FOLLOWED });
@@ -107,9 +112,9 @@ fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Optio
     let mut fits = Vec::new();
     for (rank, first) in problem.chosen.iter().enumerate() {
         for second in &problem.chosen[rank + 1..] {
-            for (one, other) in (0..problem.choices(*first)).flat_map(|one| {
-                (0..problem.choices(*second)).map(move |other| (one as f64, other as f64))
-            }) {
+            for (one, other) in (0..problem.choices(*first))
+                .flat_map(|one| (0..problem.choices(*second)).map(move |other| (one as f64, other as f64)))
+            {
                 if one != best.point[*first] && other != best.point[*second] {
                     let mut point = best.point.clone();
                     (point[*first], point[*second]) = (one, other);
@@ -137,7 +142,8 @@ fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitte
         problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
     };
     let mut others: Vec<Fitted> = Vec::new();
-    let mut near: Vec<Fitted> = tried.into_iter().filter(|one| one.misfit < best.misfit + 4.0 * ALIVE).collect();
+    let mut near: Vec<Fitted> =
+        tried.into_iter().filter(|one| one.misfit < best.misfit + 4.0 * ALIVE).collect();
     near.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
     for one in near {
         if same(&one, best) || others.iter().any(|other| same(&one, other)) {

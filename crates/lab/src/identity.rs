@@ -180,9 +180,11 @@ impl Open<'_> {
             Ok(())
         };
         let outcome = match &mut ground {
-            OpenTarget::Model(_, model) => infer(&mut ModelBench::new(&mut **model, writes, &stop)).and_then(|()| {
-                kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
-            }),
+            OpenTarget::Model(_, model) => {
+                infer(&mut ModelBench::new(&mut **model, writes, &stop)).and_then(|()| {
+                    kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+                })
+            }
             OpenTarget::Real(real) => {
                 on_target(real, BenchRules { seed, writes, may_reorder }, &stop, |bench| {
                     // The long write of the properties changes the state of a device. A new file is

@@ -31,7 +31,10 @@ pub fn inference_doc(inferred: &InferredTarget) -> Doc {
     }
     for sum in device.sums() {
         let (paths, value) = (sum.paths.join(" + "), interval_words(ParameterType::Time, &sum.interval));
-        doc.push(Paragraph::new(text!("only together: {paths} = {value}", "和のみ判明: {paths} = {value}")).indent(2, 4));
+        doc.push(
+            Paragraph::new(text!("only together: {paths} = {value}", "和のみ判明: {paths} = {value}"))
+                .indent(2, 4),
+        );
     }
     if !inferred.predictions.is_empty() {
         let title = text!("predicted, each with its 95 % interval", "予測値と 95% 区間");
@@ -57,15 +60,15 @@ fn headline(device: &InferredDevice) -> Text {
     if !device.is_explained {
         return text!(
             "no stack that kurabe knows explains this device: the nearest ({family}) misses {count} times by \
-             {misfit} times their error; the worst are",
-            "kurabe の知るどの構成でも、このデバイスを説明できません。最も近い「{family}」でも、{count} 個の測定値との差が\
-             誤差の {misfit} 倍あります。差の大きいもの";
+             {misfit} times their error; these are missed most",
+            "kurabe の知るどの構成でも説明できません。最も近い「{family}」でも、{count} 個の測定値との差が誤差の \
+             {misfit} 倍あります。差の大きいもの";
             family
         );
     }
     let explained = text!(
         "{family}: it explains {count} times of {time} within {misfit} times their error",
-        "{family}: {time} の調査で得た {count} 個の測定値を、誤差の {misfit} 倍以内で説明できます";
+        "{family}: {time} で測った {count} 個の値を、誤差の {misfit} 倍以内で説明できます";
         family
     );
     if device.rivals.is_empty() {
@@ -76,7 +79,8 @@ fn headline(device: &InferredDevice) -> Text {
 }
 
 fn interval_words(kind: ParameterType, interval: &ValueInterval) -> String {
-    let [low, middle, high] = [interval.low, interval.middle, interval.high].map(|value| quantity(kind, value));
+    let [low, middle, high] =
+        [interval.low, interval.middle, interval.high].map(|value| quantity(kind, value));
     format!("{middle} ({low} … {high})")
 }
 
@@ -93,7 +97,8 @@ fn parameter_line(parameter: &InferredParameter) -> Text {
             text!("{path}: unclear: {list}", "{path}: 不明: {list}")
         }
         InferredValue::Between(interval) => {
-            let (low, high) = (quantity(parameter.kind, interval.low), quantity(parameter.kind, interval.high));
+            let (low, high) =
+                (quantity(parameter.kind, interval.low), quantity(parameter.kind, interval.high));
             text!("{path}: unclear: {low} to {high}", "{path}: 不明: {low} から {high}")
         }
     }
@@ -126,7 +131,7 @@ fn workload_words(workload: &ProbeWorkload) -> Text {
     let depth = workload.depth;
     text!(
         "{order} {kind} of {size} at queue depth {depth}",
-        "{size} の{order}{kind}、キュー深さ {depth}";
+        "{size} の{order}{kind}(キュー深さ {depth})";
         order, kind
     )
 }

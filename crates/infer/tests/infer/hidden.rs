@@ -49,10 +49,16 @@ pub fn foreign(seed: u64, number: u64) -> Hidden {
         spec
     };
     let (label, spec) = match number % 10 {
-        0 => ("stick with superblocks", of("usb-stick", &[("flash.superblock", "4 MiB"), ("flash.unit", "64 KiB")])),
+        0 => (
+            "stick with superblocks",
+            of("usb-stick", &[("flash.superblock", "4 MiB"), ("flash.unit", "64 KiB")]),
+        ),
         1 => ("library: card", device_named("sandisk-extreme-a1-sd").unwrap()),
         2 => ("library: limited volume", device_named("ebs-gp3").unwrap()),
-        3 => ("SSD whose map does not fit", of("sata-ssd", &[("ssd.mapping", "cached"), ("ssd.mapping_cache", "64 KiB")])),
+        3 => (
+            "SSD whose map does not fit",
+            of("sata-ssd", &[("ssd.mapping", "cached"), ("ssd.mapping_cache", "64 KiB")]),
+        ),
         4 => ("library: shingled disk", device_named("seagate-archive-8tb").unwrap()),
         5 => ("stick with a log", of("usb-stick", &[("flash.log", "16 MiB"), ("flash.unit", "256 KiB")])),
         6 => ("library: RAID card with a cache", device_named("raid-9260-cached").unwrap()),

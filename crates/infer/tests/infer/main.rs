@@ -27,7 +27,8 @@ fn a_hidden_stick_is_inferred_and_one_with_another_mechanism_is_refused() {
 #[test]
 #[ignore = "slow"]
 fn hidden_devices_are_inferred_and_foreign_ones_are_refused() {
-    let number = |name: &str, usual| std::env::var(name).ok().and_then(|one| one.parse().ok()).unwrap_or(usual);
+    let number =
+        |name: &str, usual| std::env::var(name).ok().and_then(|one| one.parse().ok()).unwrap_or(usual);
     let seed = number("KURABE_HIDDEN_SEED", SEED);
     let (from, to) = (number("KURABE_HIDDEN_FROM", 0), number("KURABE_HIDDEN_TO", 50));
     let mut score = Score::default();

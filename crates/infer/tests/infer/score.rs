@@ -152,7 +152,8 @@ fn predict(score: &mut Score, device: &InferredDevice, hidden: &Hidden, line: &m
         score.errors.push(error.abs());
     }
     score.held_inside += inside;
-    write!(line, " {inside} of {} held-out figures inside, worst {:+.1} %", truth.len(), worst * 100.0).unwrap();
+    write!(line, " {inside} of {} held-out figures inside, worst {:+.1} %", truth.len(), worst * 100.0)
+        .unwrap();
 }
 
 impl Score {
