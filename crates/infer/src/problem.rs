@@ -6,8 +6,10 @@ use crate::measure::Measurements;
 use kurabe_core::random::Random;
 use std::cell::Cell;
 
-/// Step of a derivative, as a share of the range of a parameter.
+/// Step of a derivative, as a share of the range of a parameter; larger where the times of a model
+/// scatter.
 const STEP: f64 = 0.01;
+const STEP_OF_MECHANICS: f64 = 0.06;
 /// Precision of a uniform distribution over a range of length 1.
 const RANGE_PRECISION: f64 = 12.0;
 /// Misfit of a point whose device cannot be built.
@@ -91,9 +93,10 @@ impl<'a> Problem<'a> {
 
     /// Returns the derivatives of the residuals by each ranged parameter.
     fn derivatives(&self, point: &[f64], at: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let size = if self.family.is_mechanical() { STEP_OF_MECHANICS } else { STEP };
         let of = |index: &usize| {
             let mut moved = point.to_vec();
-            let step = if moved[*index] > 0.5 { -STEP } else { STEP };
+            let step = if moved[*index] > 0.5 { -size } else { size };
             moved[*index] += step;
             let residuals = self.residuals(&moved)?;
             Some(residuals.iter().zip(at).map(|(one, other)| (one - other) / step).collect())

@@ -16,7 +16,9 @@ const STEPS_OF_CHOICE: usize = 2;
 /// Values of a choice that are followed.
 const VALUES: usize = 2;
 /// Pairs of choices that are followed.
-const PAIRS: usize = 5;
+const PAIRS: usize = 3;
+/// Most combinations of choices in addition to the best.
+const OTHERS: usize = 6;
 /// Rounds over all choices.
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
@@ -125,7 +127,8 @@ fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Optio
     }
     fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
     fits.truncate(PAIRS);
-    let fits: Vec<Fitted> = fits.into_iter().map(|one| problem.descend(one, STEPS)).collect();
+    let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
+    let fits: Vec<Fitted> = fits.into_iter().map(follow).collect();
     let least = fits.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
     tried.extend(fits);
     least.filter(|least| least.misfit < best.misfit - 0.5)
@@ -142,16 +145,19 @@ fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitte
         problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
     };
     let mut others: Vec<Fitted> = Vec::new();
-    let mut near: Vec<Fitted> =
-        tried.into_iter().filter(|one| one.misfit < best.misfit + 4.0 * ALIVE).collect();
+    let is_near = |one: &Fitted| one.misfit < best.misfit + 3.0 * ALIVE;
+    let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
     near.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
     for one in near {
         if same(&one, best) || others.iter().any(|other| same(&one, other)) {
             continue;
         }
-        let one = problem.descend(one, STEPS);
+        let one = problem.descend(one, STEPS_OF_CHOICE);
         if one.misfit < best.misfit + ALIVE {
             others.push(one);
+        }
+        if others.len() == OTHERS {
+            break;
         }
     }
     others

@@ -26,6 +26,11 @@ const MOST_FILE_BYTES: u64 = 1 << 30;
 const LEAST_FILE_BYTES: u64 = 32 << 20;
 /// Most bytes of the probes that write, without the long write.
 const MARKED_BYTES: u64 = 2 << 30;
+/// Time of the probes that read.
+const READING_NS: u64 = 60_000_000_000;
+/// Most bytes of the probes that infer parameters, and their time.
+const INFERENCE_BYTES: u64 = 1 << 30;
+const INFERENCE_NS: u64 = 120_000_000_000;
 /// Time of the probes that write, without the long write, on a slow device.
 const OTHER_WRITING_NS: u64 = 60_000_000_000;
 
@@ -53,6 +58,8 @@ pub struct IdentityPlan {
     pub most_written_bytes: u64,
     /// Longest time of the probes that write, in ns.
     pub longest_writing_ns: u64,
+    /// Longest time of the probes that read, in ns.
+    pub longest_reading_ns: u64,
 }
 
 /// A device that was identified.
@@ -134,9 +141,12 @@ impl IdentityRequest {
         // The device or file, once by its marked blocks, and once by the long write.
         let span_bytes = foreseen.span_bytes;
         let long_bytes = SurveyLimits::REAL.long_write_bytes.min(span_bytes);
-        let most_written_bytes = if self.writes { long_bytes + MARKED_BYTES.min(span_bytes) } else { 0 };
-        let longest_writing_ns = SurveyLimits::REAL.long_write_ns + OTHER_WRITING_NS;
-        Ok(IdentityPlan { kind, test_file_bytes, most_written_bytes, longest_writing_ns })
+        let inferred = |amount: u64| if self.inference.is_some() { amount } else { 0 };
+        let all_bytes = long_bytes + MARKED_BYTES.min(span_bytes) + inferred(INFERENCE_BYTES);
+        let most_written_bytes = if self.writes { all_bytes } else { 0 };
+        let longest_writing_ns = SurveyLimits::REAL.long_write_ns + OTHER_WRITING_NS + inferred(INFERENCE_NS);
+        let longest_reading_ns = READING_NS + inferred(INFERENCE_NS);
+        Ok(IdentityPlan { kind, test_file_bytes, most_written_bytes, longest_writing_ns, longest_reading_ns })
     }
 
     /// Identifies the device. `tell` receives each property before it is examined.
@@ -181,7 +191,8 @@ impl Open<'_> {
         };
         let outcome = match &mut ground {
             OpenTarget::Model(_, model) => {
-                infer(&mut ModelBench::new(&mut **model, writes, &stop)).and_then(|()| {
+                let first = infer(&mut ModelBench::new(&mut **model, writes, &stop));
+                first.and_then(|()| {
                     kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
                 })
             }

@@ -65,10 +65,13 @@ pub fn identity_plan_doc(plan: &IdentityPlan) -> Doc {
         (TargetKind::Model, _) => {
             say(text!("a model is read and written in virtual time", "モデルを仮想時間で読み書きします"));
         }
-        (_, 0) => say(text!(
-            "the probes only read, for up to a minute",
-            "調査は読み出しだけで、1 分以内に終わります"
-        )),
+        (_, 0) => {
+            let time = number::long_time(plan.longest_reading_ns);
+            say(text!(
+                "the probes only read, for up to {time}",
+                "調査は読み出しだけで、{time} 以内に終わります"
+            ));
+        }
         (TargetKind::Directory, _) => say(text!(
             "the probes write up to {written} to it, in up to {time}",
             "調査でファイルに最大 {written} を書き込みます(最長 {time})"

@@ -5,7 +5,7 @@ use kurabe_core::random::Random;
 use kurabe_core::workload::Op;
 use kurabe_identify::{BenchFacts, DeviceBench, Manner, Performed};
 use kurabe_infer::{Family, FamilyPoint};
-use kurabe_sim::{DeviceSpec, device_named};
+use kurabe_sim::{DeviceSpec, ModelTarget, device_named};
 
 /// A hidden device.
 pub struct Hidden {
@@ -32,8 +32,13 @@ fn family(name: &str) -> Family {
 pub fn hidden(seed: u64, number: u64) -> Hidden {
     let families = Family::all().unwrap();
     let family = families[number as usize % families.len()].clone();
-    let point = family.draw(&mut Random::new(seed, number));
-    let spec = family.device(&point, span_bytes(&family)).unwrap();
+    let mut random = Random::new(seed, number);
+    let (point, spec) = std::iter::repeat_with(|| family.draw(&mut random))
+        .find_map(|point| {
+            let spec = family.device(&point, span_bytes(&family)).ok()?;
+            ModelTarget::new(&spec, 1).ok().map(|_| (point, spec))
+        })
+        .unwrap();
     Hidden { label: format!("{number} {}", family.name), spec, truth: Some((family, point)) }
 }
 
