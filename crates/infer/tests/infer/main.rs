@@ -8,6 +8,7 @@ mod hidden;
 mod score;
 
 use hidden::{Hidden, foreign, hidden};
+use kurabe_infer::InferenceLimits;
 use score::{Score, scored};
 
 /// Seed of the hidden devices.
@@ -16,11 +17,12 @@ const SEED: u64 = 1;
 #[test]
 fn a_hidden_stick_is_inferred_and_one_with_another_mechanism_is_refused() {
     let mut score = Score::default();
-    scored(&hidden(SEED, 0), SEED, &mut score);
+    let quick = InferenceLimits { rounds: 1, restarts: 0, ..InferenceLimits::USUAL };
+    scored(&hidden(SEED, 0), SEED, quick, &mut score);
     assert_eq!((score.right, score.stated_wrong), (1, 0), "{}", score.lines);
     assert!(score.median_error() < 0.02, "{}", score.lines);
     let mut score = Score::default();
-    scored(&foreign(SEED, 0), SEED, &mut score);
+    scored(&foreign(SEED, 0), SEED, quick, &mut score);
     assert_eq!(score.refused, 1, "{}", score.lines);
 }
 
@@ -38,7 +40,7 @@ fn hidden_devices_are_inferred_and_foreign_ones_are_refused() {
             4 => foreign(seed, index / 5),
             _ => hidden(seed, index - index / 5),
         };
-        scored(&device, seed ^ index, &mut score);
+        scored(&device, seed ^ index, InferenceLimits::USUAL, &mut score);
     }
     #[allow(clippy::print_stdout, reason = "the table is the result")]
     {

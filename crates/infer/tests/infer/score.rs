@@ -61,14 +61,14 @@ fn cpu_s() -> f64 {
 }
 
 /// Infers a hidden device and adds its scores.
-pub fn scored(hidden: &Hidden, seed: u64, score: &mut Score) {
+pub fn scored(hidden: &Hidden, seed: u64, limits: InferenceLimits, score: &mut Score) {
     let mut model = ModelTarget::new(&hidden.spec, 99).unwrap();
     let stop = Stop::default();
     let bench = Box::new(ModelBench::new(&mut model, true, &stop));
     let mut bench = NoisyBench { bench, noise: NOISE, random: Random::new(seed, 77) };
     let families = Family::all().unwrap();
     let begun_s = cpu_s();
-    let device = infer(&mut bench, &families, seed, InferenceLimits::USUAL, &mut |_| {}).unwrap();
+    let device = infer(&mut bench, &families, seed, limits, &mut |_| {}).unwrap();
     let computing_s = cpu_s() - begun_s;
     let device_s = device.measured.probing_ns as f64 / 1e9;
     score.devices += 1;
