@@ -1,4 +1,4 @@
-//! What the samples say about each parameter, and the device file.
+//! Statements about each parameter, from the samples, and the device file.
 //!
 //! A parameter is stated if the samples agree on it: one value of a choice with 95 %, or an interval
 //! of at most `STATED`. Two times that the probes show only together, such as those of a command in

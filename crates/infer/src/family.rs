@@ -116,7 +116,7 @@ impl Family {
         let times = facts.require("access")?;
         let access_ns = match times.each(|time| time.parsed(parse_duration_ns))?[..] {
             [least, most] => (least as f64, most as f64),
-            _ => return Err(times.error(&two_values())),
+            _ => return Err(no_range(&times)),
         };
         Ok(Self {
             name: spec.name.clone(),
@@ -223,7 +223,7 @@ fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter>
     let range = match (table.get("range"), table.get("choices")) {
         (Some(range), None) => match &range.each(number)?[..] {
             [low, high] if *low > 0.0 && high > low => FreeRange::Log(*low, *high),
-            _ => return Err(range.error(&two_values())),
+            _ => return Err(no_range(&range)),
         },
         (None, Some(list)) => {
             FreeRange::Choice(list.elements().iter().map(|one| one.written().to_owned()).collect())
@@ -238,8 +238,8 @@ fn free_parameter(value: &Value<'_>, spec: &DeviceSpec) -> Result<FreeParameter>
     Ok(FreeParameter { path: written.to_owned(), range, needs_writes: needs_writes.unwrap_or(false), kind })
 }
 
-fn two_values() -> Text {
-    text!("expected two values, the lower first", "小さい順に 2 つの値を書きます")
+fn no_range(value: &Value<'_>) -> Error {
+    value.error(&text!("expected two values, the lower first", "小さい順に 2 つの値を書きます"))
 }
 
 fn no_parameter(value: &Value<'_>, path: &str) -> Error {
