@@ -25,7 +25,9 @@ pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result
     if mode != Mode::Quiet && !global.json {
         say(identity_plan_doc(&plan).terminal(&style()).trim_end());
     }
-    let output = outputs_next_to_result(args.force, global).claim_optional(args.output.as_ref())?;
+    let mut outputs = outputs_next_to_result(args.force, global);
+    let output = outputs.claim_optional(args.output.as_ref())?;
+    let shows_pages = !global.json && !outputs.has_stdout();
     let handle = signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
@@ -42,11 +44,11 @@ pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result
     if global.json {
         let target = &identified.target.given;
         print_json(&ScriptLine::Identity { target, identity: &identified.identity })?;
-    } else {
+    } else if shows_pages {
         print_page(&identity_doc(&identified).terminal(&style()))?;
     }
     let Some(inferred) = &identified.inferred else { return Ok(()) };
-    if !global.json {
+    if shows_pages {
         print_page(&inference_doc(inferred).terminal(&style()))?;
     }
     let Some(output) = output else { return Ok(()) };
