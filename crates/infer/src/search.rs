@@ -139,6 +139,27 @@ fn improve_once(problem: &Problem<'_>, best: Fitted, tried: Vec<Fitted>) -> Sear
     Searched { others: others(problem, &best, tried), best }
 }
 
+/// Searches for the best point with every other value of each choice, so that a choice is stated only
+/// if no other one explains the times.
+pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Searched {
+    let Searched { mut best, others: before } = searched;
+    let mut tried = before;
+    for index in &problem.chosen {
+        for value in (0..problem.choices(*index)).map(|value| value as f64) {
+            if value != best.point[*index] {
+                let mut point = best.point.clone();
+                point[*index] = value;
+                tried.push(problem.descend(problem.fitted(point), STEPS));
+            }
+        }
+    }
+    let least = tried.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
+    if let Some(least) = least.filter(|least| least.misfit < best.misfit) {
+        tried.push(std::mem::replace(&mut best, least));
+    }
+    Searched { others: others(problem, &best, tried), best }
+}
+
 /// Returns the points that are almost as good, one for each combination of choices.
 fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitted> {
     let same = |one: &Fitted, other: &Fitted| {

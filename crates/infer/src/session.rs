@@ -10,7 +10,7 @@ use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Problem, sum_of_squares};
 use crate::sampler::{draw_samples, walk_samples};
-use crate::search::{Searched, glance, search};
+use crate::search::{Searched, glance, search, with_alternatives};
 use kurabe_core::Result;
 use kurabe_core::random::Random;
 use kurabe_identify::DeviceBench;
@@ -27,6 +27,8 @@ const MOST_MISFIT: f64 = 2.0;
 const MOST_RESIDUAL: f64 = 5.0;
 /// Misfit of a glance over the least one of a search up to which a family is searched.
 const WORTH_SEARCH: f64 = 30.0;
+/// Misfit per probe up to which every choice is tried with all other parameters.
+const WORTH_ALTERNATIVES: f64 = 4.0;
 /// Families that are searched again.
 const SEARCHED_AGAIN: usize = 2;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
@@ -229,10 +231,13 @@ fn candidate<'f>(
     let mut all: Vec<_> = std::iter::once(searched.best).chain(searched.others).map(again).collect();
     all.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
     let best = problem.descend(all.remove(0), 3);
+    let near = measured.probes.len() as f64 * WORTH_ALTERNATIVES;
+    let searched = Searched { best, others: all };
+    let searched = if searched.best.misfit < near { with_alternatives(&problem, searched) } else { searched };
     let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
     *evaluations += rough.evaluations() + problem.evaluations();
-    let cost = best.misfit + price;
-    Candidate { family, searched: Searched { best, others: all }, scatter, cost }
+    let cost = searched.best.misfit + price;
+    Candidate { family, searched, scatter, cost }
 }
 
 fn first_search<'f>(
