@@ -29,6 +29,8 @@ const MOST_RESIDUAL: f64 = 5.0;
 const WORTH_SEARCH: f64 = 30.0;
 /// Misfit per probe up to which every choice is tried with all other parameters.
 const WORTH_ALTERNATIVES: f64 = 4.0;
+/// Misfit per probe above which no further probes are performed.
+const HOPELESS: f64 = 25.0;
 /// Families that are searched again.
 const SEARCHED_AGAIN: usize = 2;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
@@ -139,6 +141,10 @@ pub fn infer(
         tell(measured.probes.len());
         let left_ns = limits.all_ns - measured.probing_ns as f64;
         restart(&mut candidates, &measured, limits, &mut random, &mut evaluations);
+        if candidates[0].searched.best.misfit > HOPELESS * measured.probes.len() as f64 {
+            // Further probes would not make a family fit.
+            break;
+        }
         let samples: Vec<(&Family, Vec<FamilyPoint>)> = candidates
             .iter()
             .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
