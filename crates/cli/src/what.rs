@@ -2,11 +2,13 @@
 
 use crate::args::{Global, WhatArgs};
 use crate::lang::lang;
-use crate::output::{print_json, print_page, progress_mode, say, say_over, style};
+use crate::output::{
+    outputs_next_to_result, print_json, print_page, progress_mode, say, say_over, style, write_out,
+};
 use crate::{signals, stored::open_recovered};
 use kurabe_core::Result;
 use kurabe_lab::{Lab, Stream};
-use kurabe_report::{Mode, ScriptLine, identity_doc, identity_plan_doc, property_words};
+use kurabe_report::{Mode, ScriptLine, identity_doc, identity_plan_doc, inference_doc, property_words};
 
 /// Identifies the target and prints the answers.
 ///
@@ -23,6 +25,9 @@ pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result
     if mode != Mode::Quiet && !global.json {
         say(identity_plan_doc(&plan).terminal(&style()).trim_end());
     }
+    let mut outputs = outputs_next_to_result(args.force, global);
+    let output = outputs.claim_optional(args.output.as_ref())?;
+    let shows_pages = !global.json && !outputs.has_stdout();
     let handle = signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
@@ -38,7 +43,15 @@ pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result
     let identified = identified?;
     if global.json {
         let target = &identified.target.given;
-        return print_json(&ScriptLine::Identity { target, identity: &identified.identity });
+        print_json(&ScriptLine::Identity { target, identity: &identified.identity })?;
+    } else if shows_pages {
+        print_page(&identity_doc(&identified).terminal(&style()))?;
     }
-    print_page(&identity_doc(&identified).terminal(&style()))
+    let Some(inferred) = &identified.inferred else { return Ok(()) };
+    if shows_pages {
+        print_page(&inference_doc(inferred).terminal(&style()))?;
+    }
+    let Some(output) = output else { return Ok(()) };
+    let name = format!("identified-{}", inferred.device.family.name);
+    write_out(&inferred.device_file(&name, &identified.target.given)?, Some(output))
 }

@@ -4,19 +4,20 @@
 //! The run has no cells, so it is removed at the end.
 
 use crate::clock::random_word;
+use crate::inference::{InferenceRequest, InferredTarget, inferred as infer_on};
 use crate::journal::Lab;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::profile::Overrides;
+use kurabe_core::profile::{Overrides, Profile};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_engine::{BenchRules, on_target};
+use kurabe_engine::{BenchRules, ModelBench, on_target};
 use kurabe_explain::PROBE;
-use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
+use kurabe_identify::{DeviceBench, DeviceIdentity, DeviceProperty, SurveyLimits};
 use std::path::Path;
 
 /// Largest test file in a directory.
@@ -25,6 +26,11 @@ const MOST_FILE_BYTES: u64 = 1 << 30;
 const LEAST_FILE_BYTES: u64 = 32 << 20;
 /// Most bytes of the probes that write, without the long write.
 const MARKED_BYTES: u64 = 2 << 30;
+/// Time of the probes that read.
+const READING_NS: u64 = 60_000_000_000;
+/// Most bytes of the probes that infer parameters, and their time.
+const INFERENCE_BYTES: u64 = 1 << 30;
+const INFERENCE_NS: u64 = 120_000_000_000;
 /// Time of the probes that write, without the long write, on a slow device.
 const OTHER_WRITING_NS: u64 = 60_000_000_000;
 
@@ -37,6 +43,8 @@ pub struct IdentityRequest {
     pub writes: bool,
     /// Size of the test file in a directory, if it is not the largest.
     pub file_bytes: Option<u64>,
+    /// Whether the parameters of the device are inferred, too.
+    pub inference: Option<InferenceRequest>,
 }
 
 /// Effects of an identification on its target.
@@ -50,6 +58,8 @@ pub struct IdentityPlan {
     pub most_written_bytes: u64,
     /// Longest time of the probes that write, in ns.
     pub longest_writing_ns: u64,
+    /// Longest time of the probes that read, in ns.
+    pub longest_reading_ns: u64,
 }
 
 /// A device that was identified.
@@ -61,6 +71,8 @@ pub struct IdentifiedTarget {
     pub model: Option<String>,
     /// The answers, with their evidence.
     pub identity: DeviceIdentity,
+    /// The parameters, if they were requested.
+    pub inferred: Option<InferredTarget>,
 }
 
 impl IdentityRequest {
@@ -128,9 +140,12 @@ impl IdentityRequest {
         // The device or file, once by its marked blocks, and once by the long write.
         let span_bytes = foreseen.span_bytes;
         let long_bytes = SurveyLimits::REAL.long_write_bytes.min(span_bytes);
-        let most_written_bytes = if self.writes { long_bytes + MARKED_BYTES.min(span_bytes) } else { 0 };
-        let longest_writing_ns = SurveyLimits::REAL.long_write_ns + OTHER_WRITING_NS;
-        Ok(IdentityPlan { kind, test_file_bytes, most_written_bytes, longest_writing_ns })
+        let inferred = |amount: u64| if self.inference.is_some() { amount } else { 0 };
+        let all_bytes = long_bytes + MARKED_BYTES.min(span_bytes) + inferred(INFERENCE_BYTES);
+        let most_written_bytes = if self.writes { all_bytes } else { 0 };
+        let longest_writing_ns = SurveyLimits::REAL.long_write_ns + OTHER_WRITING_NS + inferred(INFERENCE_NS);
+        let longest_reading_ns = READING_NS + inferred(INFERENCE_NS);
+        Ok(IdentityPlan { kind, test_file_bytes, most_written_bytes, longest_writing_ns, longest_reading_ns })
     }
 
     /// Identifies the device. `tell` receives each property before it is examined.
@@ -144,9 +159,10 @@ impl IdentityRequest {
         tell: &mut dyn FnMut(DeviceProperty),
     ) -> Result<IdentifiedTarget> {
         let is_model = prepared.is_modelled();
+        let profile = self.inference.as_ref().map(InferenceRequest::profile).transpose()?;
         let seed = if is_model { prepared.profile().rules.seed } else { random_word()? };
         let open = prepared.open(lab)?;
-        open.identify(seed, self.writes || is_model, tell)
+        open.identify(seed, self.writes || is_model, profile, tell)
     }
 }
 
@@ -156,6 +172,7 @@ impl Open<'_> {
         self,
         seed: u64,
         writes: bool,
+        profile: Option<Option<Profile>>,
         tell: &mut dyn FnMut(DeviceProperty),
     ) -> Result<IdentifiedTarget> {
         let Self { mut journal, mut ground, plan, .. } = self;
@@ -164,13 +181,33 @@ impl Open<'_> {
         let devices = &journal.record.header.environment.devices;
         let is_reordering = |word: &Option<String>| word.as_deref().is_some_and(|word| word != "none");
         let may_reorder = devices.iter().any(|device| is_reordering(&device.scheduler));
+        let mut inferred = None;
+        let mut infer = |bench: &mut dyn DeviceBench| -> Result<()> {
+            if let Some(profile) = &profile {
+                inferred = Some(infer_on(bench, profile.as_ref(), seed, &stop)?);
+            }
+            Ok(())
+        };
         let outcome = match &mut ground {
             OpenTarget::Model(_, model) => {
-                kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+                let first = infer(&mut ModelBench::new(&mut **model, writes, &stop));
+                first.and_then(|()| {
+                    kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+                })
             }
             OpenTarget::Real(real) => {
                 on_target(real, BenchRules { seed, writes, may_reorder }, &stop, |bench| {
-                    kurabe_identify::identify(bench, seed, SurveyLimits::REAL, tell)
+                    // The long write of the properties changes the state of a device. A new file is
+                    // filled by their probes.
+                    let is_first = !bench.facts().is_new_file;
+                    if is_first {
+                        infer(bench)?;
+                    }
+                    let identity = kurabe_identify::identify(bench, seed, SurveyLimits::REAL, tell)?;
+                    if !is_first {
+                        infer(bench)?;
+                    }
+                    Ok(identity)
                 })
             }
         };
@@ -180,6 +217,6 @@ impl Open<'_> {
         let identity = outcome?;
         left.and(removed)?;
         debug_assert!(target.kind == TargetKind::Model || model.is_none());
-        Ok(IdentifiedTarget { target, model, identity })
+        Ok(IdentifiedTarget { target, model, identity, inferred })
     }
 }

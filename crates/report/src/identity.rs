@@ -14,7 +14,7 @@ use kurabe_lab::{IdentifiedTarget, IdentityPlan};
 
 /// Renders the answers about a device.
 pub fn identity_doc(identified: &IdentifiedTarget) -> Doc {
-    let IdentifiedTarget { target, model, identity } = identified;
+    let IdentifiedTarget { target, model, identity, .. } = identified;
     let name = model.as_ref().map_or_else(|| target.given.clone(), |model| format!("{MODEL_PREFIX}{model}"));
     let mut doc = Doc::new();
     doc.push(Paragraph::new(headline(&shown::line(&name), identity)).role(Role::Strong)).gap();
@@ -66,10 +66,13 @@ pub fn identity_plan_doc(plan: &IdentityPlan) -> Doc {
         (TargetKind::Model, _) => {
             say(text!("a model is read and written in virtual time", "モデルを仮想時間で読み書きします"));
         }
-        (_, 0) => say(text!(
-            "the probes only read, for up to a minute",
-            "調査は読み出しだけで、1 分以内に終わります"
-        )),
+        (_, 0) => {
+            let time = number::long_time(plan.longest_reading_ns);
+            say(text!(
+                "the probes only read, for up to {time}",
+                "調査は読み出しだけで、{time} 以内に終わります"
+            ));
+        }
         (TargetKind::Directory, _) => say(text!(
             "the probes write up to {written} to it, in up to {time}",
             "調査でファイルに最大 {written} を書き込みます(最長 {time})"

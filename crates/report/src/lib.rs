@@ -11,6 +11,7 @@
 
 mod compare;
 mod identity;
+mod inference;
 mod live;
 mod machine;
 mod model;
@@ -22,6 +23,7 @@ mod words;
 
 pub use compare::*;
 pub use identity::{identity_doc, identity_plan_doc, property_words};
+pub use inference::inference_doc;
 pub use kurabe_doc::layout::display_width;
 pub use kurabe_doc::{Doc, Style};
 pub use live::*;

@@ -1,11 +1,12 @@
 //! Arguments of `kurabe what`.
 
 use super::paths::TargetPath;
-use super::shared::{WritingArgs, bytes};
+use super::shared::{ForceArgs, WritingArgs, bytes};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_core::Result;
-use kurabe_lab::{IdentityRequest, RunRequest, assignments};
+use kurabe_core::output_path::OutputPath;
+use kurabe_lab::{IdentityRequest, InferenceRequest, RunRequest, assignments};
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("what"))]
@@ -47,6 +48,24 @@ pub struct WhatArgs {
     )]
     pub size: Option<u64>,
     #[arg(
+        short, long, value_name = "FILE", value_hint = ValueHint::FilePath,
+        help = t(
+            "Also infer the mechanism and its parameters, and write them as a device file",
+            "仕組みとパラメーターも推定し、デバイスファイルとして書き出す"
+        )
+    )]
+    pub output: Option<OutputPath>,
+    #[arg(
+        long, value_name = "PROFILE",
+        help = t(
+            "Predict a profile on the device from its inferred parameters",
+            "推定したパラメーターから、プロファイルの結果を予測する"
+        )
+    )]
+    pub predict: Option<String>,
+    #[command(flatten)]
+    pub force: ForceArgs,
+    #[arg(
         long,
         help = t("Show what would be written; examine nothing", "書き込む量を示すだけで、調べない")
     )]
@@ -66,6 +85,8 @@ impl WhatArgs {
             writing: self.writing.writing(),
             ..RunRequest::default()
         };
-        Ok(IdentityRequest { run, writes: self.write, file_bytes: self.size })
+        let is_inferred = self.output.is_some() || self.predict.is_some();
+        let inference = is_inferred.then(|| InferenceRequest { predict: self.predict.clone() });
+        Ok(IdentityRequest { run, writes: self.write, file_bytes: self.size, inference })
     }
 }

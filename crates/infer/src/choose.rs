@@ -1,0 +1,70 @@
+//! The choice of the next probes: those about which the samples disagree most per second of the device.
+
+use crate::family::{Family, FamilyPoint};
+use crate::measure::Measurements;
+use crate::probes::further_probes;
+use crate::workload::ProbeWorkload;
+
+/// Samples that are asked, of each family.
+const ASKED: usize = 14;
+/// Probes of a round.
+const MOST: usize = 3;
+/// Time of a probe besides its operations, in s.
+const OVERHEAD_S: f64 = 0.1;
+/// Operations of a probe in a plan.
+const COUNT: usize = 24;
+/// Correlation above which two probes tell the same.
+const ALIKE: f64 = 0.9;
+
+/// Returns the next probes; none if the samples agree within the error on every one.
+pub(crate) fn next_probes(
+    measured: &Measurements,
+    samples: &[(&Family, Vec<FamilyPoint>)],
+    writes: bool,
+    error: f64,
+    time_ns: f64,
+) -> Vec<ProbeWorkload> {
+    let pool = further_probes(writes);
+    let plan = measured.planned(&pool, COUNT);
+    let mut outcomes: Vec<Vec<f64>> = Vec::new();
+    for (family, points) in samples {
+        for point in points.iter().step_by(points.len() / ASKED + 1) {
+            let device = family.device(point, measured.span_bytes);
+            outcomes.extend(device.and_then(|device| plan.on_model(&device, 1)).ok());
+        }
+    }
+    if outcomes.len() < 2 {
+        return Vec::new();
+    }
+    let column = |probe: usize| outcomes.iter().map(move |outcome| outcome[probe]).collect::<Vec<f64>>();
+    let mut scored: Vec<(f64, f64, usize)> = (0..pool.len())
+        .filter_map(|probe| {
+            let (mean, spread) = mean_and_spread(&column(probe));
+            let seconds = (mean.exp() * 100.0 / 1e9).min(1.5) + OVERHEAD_S;
+            let gain = (1.0 + (spread / error).powi(2)).ln() / seconds;
+            (spread > error).then_some((gain, seconds, probe))
+        })
+        .collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let (mut chosen, mut left_s): (Vec<usize>, f64) = (Vec::new(), time_ns / 1e9);
+    for (_, seconds, probe) in scored {
+        let is_alike = |other: &usize| correlation(&column(probe), &column(*other)).abs() > ALIKE;
+        if chosen.len() < MOST && seconds < left_s && !chosen.iter().any(is_alike) {
+            left_s -= seconds;
+            chosen.push(probe);
+        }
+    }
+    chosen.into_iter().map(|probe| pool[probe]).collect()
+}
+
+fn mean_and_spread(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / values.len() as f64).sqrt())
+}
+
+fn correlation(one: &[f64], other: &[f64]) -> f64 {
+    let ((a, spread_a), (b, spread_b)) = (mean_and_spread(one), mean_and_spread(other));
+    let product: f64 = one.iter().zip(other).map(|(x, y)| (x - a) * (y - b)).sum();
+    product / one.len() as f64 / (spread_a * spread_b).max(1e-12)
+}

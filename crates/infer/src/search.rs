@@ -1,0 +1,185 @@
+//! The search for the parameters of a family: draws, descents, and all values of each choice.
+
+use crate::evolution::evolve;
+use crate::problem::{Fitted, Problem};
+use kurabe_core::random::Random;
+
+/// Draws of the first round, and how many of them are followed.
+const DRAWS: usize = 36;
+const FOLLOWED: usize = 3;
+/// Draws and steps of a glance.
+const GLANCES: usize = 16;
+const STEPS_OF_GLANCE: usize = 3;
+/// Steps of a descent, and of one after a choice has changed.
+const STEPS: usize = 6;
+const STEPS_OF_CHOICE: usize = 2;
+/// Values of a choice that are followed.
+const VALUES: usize = 2;
+/// Pairs of choices that are followed.
+const PAIRS: usize = 3;
+/// Most combinations of choices in addition to the best.
+const OTHERS: usize = 6;
+/// Rounds over all choices.
+const ROUNDS: usize = 4;
+/// Misfit per probe above which the search begins again.
+const GOOD: f64 = 2.0;
+/// Difference of the misfit up to which another value of a choice may be that of the device.
+const ALIVE: f64 = 16.0;
+
+/// What a search outcome: the best point, and others that explain the times almost as well.
+#[derive(Clone, Debug)]
+pub(crate) struct Searched {
+    pub(crate) best: Fitted,
+    pub(crate) others: Vec<Fitted>,
+}
+
+/// Returns the best of some draws, without a search. It serves to exclude families.
+pub(crate) fn glance(problem: &Problem<'_>, random: &mut Random) -> Fitted {
+    let mut fits = draws(problem, GLANCES, random);
+    problem.descend(fits.swap_remove(0), STEPS_OF_GLANCE)
+}
+
+fn draws(problem: &Problem<'_>, count: usize, random: &mut Random) -> Vec<Fitted> {
+    let mut fits = vec![problem.fitted(problem.family.middle())];
+    fits.extend((0..count).map(|_| problem.fitted(problem.draw(random))));
+    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    fits
+}
+
+/// Searches from draws, or from earlier points.
+pub(crate) fn search(
+    problem: &Problem<'_>,
+    starts: Vec<Fitted>,
+    restarts: usize,
+    random: &mut Random,
+) -> Searched {
+    let is_first = starts.is_empty();
+    let mut fits = if is_first { draws(problem, DRAWS, random) } else { starts };
+    fits.truncate(if is_first { FOLLOWED } else { 2 * FOLLOWED });
+    let mut fits: Vec<Fitted> = fits.into_iter().map(|fit| problem.descend(fit, STEPS)).collect();
+    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    let mut outcome = improve(problem, fits.swap_remove(0));
+    for _ in 0..restarts {
+        if outcome.best.misfit < GOOD * problem.errors.len() as f64 {
+            break;
+        }
+        let evolved = evolve(problem, &outcome.best, random);
+        let next = improve(problem, problem.descend(evolved, STEPS));
+        if next.best.misfit < outcome.best.misfit {
+            outcome = next;
+        }
+    }
+    outcome
+}
+
+/// Tries every value of each choice until none is better.
+fn improve(problem: &Problem<'_>, start: Fitted) -> Searched {
+    let (mut best, mut tried) = (start, Vec::new());
+    for _ in 0..ROUNDS {
+        let before = best.misfit;
+        for index in &problem.chosen {
+            let own = best.point[*index];
+            let mut values: Vec<Fitted> = (0..problem.choices(*index))
+                .filter(|value| *value as f64 != own)
+                .map(|value| {
+                    let mut point = best.point.clone();
+                    point[*index] = value as f64;
+                    problem.fitted(point)
+                })
+                .collect();
+            values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            values.truncate(VALUES);
+            let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
+            let mut values: Vec<Fitted> = values.into_iter().map(follow).collect();
+            values.push(best.clone());
+            values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            best = values.remove(0);
+            tried.extend(values);
+        }
+        best = problem.descend(best, STEPS);
+        if before - best.misfit < 0.5 {
+            break;
+        }
+    }
+    tried.push(best.clone());
+    let better = pairs(problem, &best, &mut tried);
+    match better {
+        Some(better) => improve_once(problem, better, tried),
+        None => Searched { others: others(problem, &best, tried), best },
+    }
+}
+
+/// Tries pairs of choices, which may only be better together. Returns a point that is better.
+fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Option<Fitted> {
+    let mut fits = Vec::new();
+    for (rank, first) in problem.chosen.iter().enumerate() {
+        for second in &problem.chosen[rank + 1..] {
+            for (one, other) in (0..problem.choices(*first))
+                .flat_map(|one| (0..problem.choices(*second)).map(move |other| (one as f64, other as f64)))
+            {
+                if one != best.point[*first] && other != best.point[*second] {
+                    let mut point = best.point.clone();
+                    (point[*first], point[*second]) = (one, other);
+                    fits.push(problem.fitted(point));
+                }
+            }
+        }
+    }
+    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    fits.truncate(PAIRS);
+    let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
+    let fits: Vec<Fitted> = fits.into_iter().map(follow).collect();
+    let least = fits.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
+    tried.extend(fits);
+    least.filter(|least| least.misfit < best.misfit - 0.5)
+}
+
+fn improve_once(problem: &Problem<'_>, best: Fitted, tried: Vec<Fitted>) -> Searched {
+    let best = problem.descend(best, STEPS);
+    Searched { others: others(problem, &best, tried), best }
+}
+
+/// Searches for the best point with every other value of each choice, so that a choice is stated only
+/// if no other one explains the times.
+pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Searched {
+    let Searched { mut best, others: before } = searched;
+    let mut tried = before;
+    for index in &problem.chosen {
+        for value in (0..problem.choices(*index)).map(|value| value as f64) {
+            if value != best.point[*index] {
+                let mut point = best.point.clone();
+                point[*index] = value;
+                tried.push(problem.descend(problem.fitted(point), STEPS));
+            }
+        }
+    }
+    let least = tried.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
+    if let Some(least) = least.filter(|least| least.misfit < best.misfit) {
+        tried.push(std::mem::replace(&mut best, least));
+    }
+    Searched { others: others(problem, &best, tried), best }
+}
+
+/// Returns the points that are almost as good, one for each combination of choices.
+fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitted> {
+    let same = |one: &Fitted, other: &Fitted| {
+        problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
+    };
+    let mut others: Vec<Fitted> = Vec::new();
+    let is_near = |one: &Fitted| one.misfit < best.misfit + 3.0 * ALIVE;
+    let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
+    near.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    for one in near {
+        if same(&one, best) || others.iter().any(|other| same(&one, other)) {
+            continue;
+        }
+        let one = problem.descend(one, STEPS_OF_CHOICE);
+        if one.misfit < best.misfit + ALIVE {
+            others.push(one);
+        }
+        if others.len() == OTHERS {
+            break;
+        }
+    }
+    others
+}

@@ -1,0 +1,376 @@
+//! An identification: first probes, search, further probes, intervals, and the gate.
+//!
+//! The gate: where the best point misses the times by more than twice the error that noise and the
+//! limits of any model explain, the mechanism is not that of a family, and intervals, which assume
+//! that it is, would be narrow and wrong. Nothing is claimed then.
+
+use crate::choose::next_probes;
+use crate::family::{Family, FamilyPoint};
+use crate::measure::{Measurements, ProbeLimits};
+use crate::probes::first_probes;
+use crate::problem::{Problem, sum_of_squares};
+use crate::sampler::{draw_samples, walk_samples};
+use crate::search::{Searched, glance, search, with_alternatives};
+use kurabe_core::Result;
+use kurabe_core::random::Random;
+use kurabe_identify::DeviceBench;
+
+/// Smallest error of a time, as a share: clocks and rounding.
+const LEAST_ERROR: f64 = 0.002;
+/// Error of a model in a search, as a share.
+const ROUGH_ERROR: f64 = 0.01;
+/// Error that a right model may have on a real device, as a share.
+const MODEL_ERROR: f64 = 0.01;
+/// Misfit in errors above which no family explains the device.
+const MOST_MISFIT: f64 = 2.0;
+/// Largest single residual in errors.
+const MOST_RESIDUAL: f64 = 5.0;
+/// Misfit of a glance over the least one of a search up to which a family is searched.
+const WORTH_SEARCH: f64 = 30.0;
+/// Misfit per probe up to which every choice is tried with all other parameters.
+const WORTH_ALTERNATIVES: f64 = 4.0;
+/// Misfit per probe above which no further probes are performed.
+const HOPELESS: f64 = 25.0;
+/// Families that are searched again.
+const SEARCHED_AGAIN: usize = 2;
+/// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
+const RIVAL: f64 = 6.0;
+/// Change of the parameters for the scatter of a model, as a share of their ranges.
+const JITTER: f64 = 2e-4;
+/// Evaluations for it.
+const JITTERED: usize = 4;
+
+/// Limits of an identification.
+#[derive(Clone, Copy, Debug)]
+pub struct InferenceLimits {
+    /// Time of the first probes on the device, in ns.
+    pub first_ns: f64,
+    /// Time of all probes, in ns.
+    pub all_ns: f64,
+    /// Most passes of a probe.
+    pub passes: usize,
+    /// Rounds of further probes.
+    pub rounds: usize,
+    /// Searches that begin again where the misfit is large.
+    pub restarts: usize,
+}
+
+impl InferenceLimits {
+    /// The usual limits: two minutes of the device.
+    pub const USUAL: Self = Self { first_ns: 75e9, all_ns: 115e9, passes: 2, rounds: 3, restarts: 2 };
+}
+
+/// A probe with the times of the device and of the identified model.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeResidual {
+    /// The probe.
+    pub workload: crate::ProbeWorkload,
+    /// Time of an operation on the device, in ns.
+    pub measured_ns: f64,
+    /// Time of an operation on the model, in ns.
+    pub modelled_ns: f64,
+    /// Difference of the logarithms, in units of the error.
+    pub errors: f64,
+}
+
+/// The outcome of an identification.
+#[derive(Clone, Debug)]
+pub struct InferredDevice {
+    /// The family that explains the times best.
+    pub family: Family,
+    /// Titles of other families that explain them as well.
+    pub rivals: Vec<kurabe_core::Text>,
+    /// Whether it explains them.
+    pub is_explained: bool,
+    /// The best point.
+    pub point: FamilyPoint,
+    /// Points that are as probable as the measurements make them.
+    pub samples: Vec<FamilyPoint>,
+    /// All that was measured.
+    pub measured: Measurements,
+    /// The probes, the worst first.
+    pub residuals: Vec<ProbeResidual>,
+    /// Misfit over the expected error.
+    pub misfit: f64,
+    /// Scatter of a pass, as a share.
+    pub noise: f64,
+    /// Number of models that were evaluated.
+    pub evaluations: usize,
+    /// Whether probes wrote.
+    pub did_write: bool,
+}
+
+/// A family under examination.
+struct Candidate<'f> {
+    family: &'f Family,
+    searched: Searched,
+    /// Scatter of the model itself, by probe.
+    scatter: Vec<f64>,
+    cost: f64,
+}
+
+/// Identifies the device. `tell` receives the number of probes so far before each step.
+///
+/// # Errors
+/// When the device fails, or the user stops the program.
+pub fn infer(
+    bench: &mut dyn DeviceBench,
+    families: &[Family],
+    seed: u64,
+    limits: InferenceLimits,
+    tell: &mut dyn FnMut(usize),
+) -> Result<InferredDevice> {
+    let writes = bench.facts().is_writable;
+    let mut random = Random::new(seed, 0x666974);
+    let mut measured = Measurements::begin(bench)?;
+    let mut probe_limits = ProbeLimits::USUAL;
+    let first = first_probes(writes);
+    for (done, workload) in first.iter().enumerate() {
+        tell(done);
+        let left = limits.first_ns - measured.probing_ns as f64;
+        probe_limits.time_ns = (left / (first.len() - done) as f64 / limits.passes as f64).clamp(2e7, 1.5e9);
+        measured.add(bench, *workload, probe_limits)?;
+    }
+    let passes = ((limits.first_ns / measured.probing_ns as f64) as usize).clamp(2, limits.passes);
+    for _ in 1..passes {
+        measured.repeat(bench, 0..first.len())?;
+    }
+    let mut evaluations = 0;
+    let mut candidates = first_search(families, &measured, &mut random, &mut evaluations);
+    for _ in 0..limits.rounds {
+        tell(measured.probes.len());
+        let left_ns = limits.all_ns - measured.probing_ns as f64;
+        restart(&mut candidates, &measured, limits, &mut random, &mut evaluations);
+        if candidates[0].searched.best.misfit > HOPELESS * measured.probes.len() as f64 {
+            // Further probes would not make a family fit.
+            break;
+        }
+        let samples: Vec<(&Family, Vec<FamilyPoint>)> = candidates
+            .iter()
+            .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
+            .map(|one| {
+                let problem = problem_of(one.family, &measured, &one.scatter);
+                let points = draw_samples(&problem, &one.searched, inflation(&problem, one), &mut random);
+                evaluations += problem.evaluations();
+                (one.family, points)
+            })
+            .collect();
+        let error = (measured.noise() / (passes as f64).sqrt()).max(LEAST_ERROR);
+        let next = next_probes(&measured, &samples, writes, error, left_ns / passes as f64);
+        if next.is_empty() {
+            break;
+        }
+        let before = measured.probes.len();
+        for workload in next {
+            measured.add(bench, workload, ProbeLimits { time_ns: 1e9, ..ProbeLimits::USUAL })?;
+        }
+        for _ in 1..passes {
+            measured.repeat(bench, before..measured.probes.len())?;
+        }
+        candidates = search_again(candidates, &measured, limits, &mut random, &mut evaluations);
+    }
+    Ok(conclude(candidates, measured, writes, evaluations, &mut random))
+}
+
+/// Returns the errors of the logarithms of the times, with the scatter of a model.
+fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
+    let noise = measured.noise();
+    let of = |(index, probe): (usize, &crate::MeasuredProbe)| {
+        let passes = probe.times_ns.len().max(1) as f64;
+        let own = scatter.get(index).copied().unwrap_or(0.0);
+        (noise * noise / passes + own * own + least * least).sqrt()
+    };
+    measured.probes.iter().enumerate().map(of).collect()
+}
+
+fn problem_of<'a>(family: &'a Family, measured: &'a Measurements, scatter: &[f64]) -> Problem<'a> {
+    // The times of a mechanical model scatter as those of the device do.
+    let more = if family.is_mechanical() { 2 } else { 1 };
+    let passes = more * measured.probes[0].times_ns.len();
+    Problem::new(family, measured, errors(measured, scatter, LEAST_ERROR), passes)
+}
+
+/// Returns the problem with one pass of a model, whose times are less exact.
+fn rough_problem<'a>(family: &'a Family, measured: &'a Measurements) -> Problem<'a> {
+    Problem::new(family, measured, errors(measured, &[], ROUGH_ERROR), 1)
+}
+
+/// Returns how much larger the squares are than the errors explain; at least 1.
+fn inflation(problem: &Problem<'_>, candidate: &Candidate<'_>) -> f64 {
+    let freedom = problem.errors.len().saturating_sub(problem.ranged.len()).max(1) as f64;
+    (candidate.searched.best.misfit / freedom).max(1.0)
+}
+
+/// Returns the scatter of a model's times under changes of its parameters that mean nothing.
+fn scatter(problem: &Problem<'_>, point: &[f64], random: &mut Random) -> Vec<f64> {
+    let outcomes: Vec<Vec<f64>> = (0..JITTERED)
+        .filter_map(|_| {
+            let mut moved = point.to_vec();
+            for index in &problem.ranged {
+                moved[*index] = (moved[*index] + JITTER * (random.unit() - 0.5)).clamp(0.0, 1.0);
+            }
+            problem.outcome(&moved)
+        })
+        .collect();
+    let of = |probe: usize| {
+        let values: Vec<f64> = outcomes.iter().map(|outcome| outcome[probe]).collect();
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / (values.len().max(2) - 1) as f64).sqrt()
+    };
+    (0..problem.errors.len()).map(of).collect()
+}
+
+fn candidate<'f>(
+    family: &'f Family,
+    measured: &Measurements,
+    starts: Vec<crate::problem::Fitted>,
+    restarts: usize,
+    random: &mut Random,
+    evaluations: &mut usize,
+) -> Candidate<'f> {
+    let rough = rough_problem(family, measured);
+    let searched = search(&rough, starts, restarts, random);
+    let scatter = scatter(&problem_of(family, measured, &[]), &searched.best.point, random);
+    let problem = problem_of(family, measured, &scatter);
+    let again = |fitted: crate::problem::Fitted| problem.fitted(fitted.point);
+    let mut all: Vec<_> = std::iter::once(searched.best).chain(searched.others).map(again).collect();
+    all.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    let best = problem.descend(all.remove(0), 3);
+    let near = measured.probes.len() as f64 * WORTH_ALTERNATIVES;
+    let searched = Searched { best, others: all };
+    let searched = if searched.best.misfit < near { with_alternatives(&problem, searched) } else { searched };
+    let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
+    *evaluations += rough.evaluations() + problem.evaluations();
+    let cost = searched.best.misfit + price;
+    Candidate { family, searched, scatter, cost }
+}
+
+fn first_search<'f>(
+    families: &'f [Family],
+    measured: &Measurements,
+    random: &mut Random,
+    evaluations: &mut usize,
+) -> Vec<Candidate<'f>> {
+    let access_ns = measured.probes[0].log_time().exp();
+    let is_possible = |family: &&Family| family.may_take(access_ns);
+    let mut possible: Vec<&Family> = families.iter().filter(is_possible).collect();
+    if possible.is_empty() {
+        possible = families.iter().collect();
+    }
+    let mut glances: Vec<(&Family, crate::problem::Fitted)> = possible
+        .into_iter()
+        .map(|family| {
+            let problem = rough_problem(family, measured);
+            let fitted = glance(&problem, random);
+            *evaluations += problem.evaluations();
+            (family, fitted)
+        })
+        .collect();
+    glances.sort_by(|one, other| one.1.misfit.total_cmp(&other.1.misfit));
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    for (family, fitted) in glances {
+        let best = candidates.iter().map(|one| one.searched.best.misfit).fold(f64::INFINITY, f64::min);
+        // A family whose best draw is far worse than a good search is not searched.
+        if fitted.misfit < WORTH_SEARCH * best.max(measured.probes.len() as f64) {
+            candidates.push(candidate(family, measured, Vec::new(), 0, random, evaluations));
+        }
+    }
+    candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+    candidates
+}
+
+/// Searches the best families again as long as none explains the times.
+fn restart(
+    candidates: &mut [Candidate<'_>],
+    measured: &Measurements,
+    limits: InferenceLimits,
+    random: &mut Random,
+    evaluations: &mut usize,
+) {
+    let is_good = |one: &Candidate<'_>| one.searched.best.misfit < 2.0 * measured.probes.len() as f64;
+    for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
+        if is_good(&candidates[0]) {
+            break;
+        }
+        let one = &candidates[rank];
+        let starts = vec![one.searched.best.clone()];
+        let next = candidate(one.family, measured, starts, limits.restarts, random, evaluations);
+        if next.cost < one.cost {
+            candidates[rank] = next;
+        }
+    }
+    candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+}
+
+fn search_again<'f>(
+    candidates: Vec<Candidate<'f>>,
+    measured: &Measurements,
+    limits: InferenceLimits,
+    random: &mut Random,
+    evaluations: &mut usize,
+) -> Vec<Candidate<'f>> {
+    let best = candidates[0].cost;
+    let mut next: Vec<Candidate<'f>> = candidates
+        .into_iter()
+        .filter(|one| one.cost < best + 20.0 * RIVAL)
+        .enumerate()
+        .map(|(rank, one)| {
+            let problem = problem_of(one.family, measured, &one.scatter);
+            let points = std::iter::once(one.searched.best).chain(one.searched.others);
+            let mut starts: Vec<_> = points.map(|fitted| problem.fitted(fitted.point)).collect();
+            starts.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            *evaluations += problem.evaluations();
+            let restarts = if rank == 0 { limits.restarts } else { 0 };
+            candidate(one.family, measured, starts, restarts, random, evaluations)
+        })
+        .collect();
+    next.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+    next
+}
+
+fn conclude(
+    candidates: Vec<Candidate<'_>>,
+    measured: Measurements,
+    did_write: bool,
+    mut evaluations: usize,
+    random: &mut Random,
+) -> InferredDevice {
+    let best = &candidates[0];
+    let rivals = candidates[1..].iter().filter(|one| one.cost < best.cost + RIVAL);
+    let rivals = rivals.map(|one| one.family.title.clone()).collect();
+    let problem = problem_of(best.family, &measured, &best.scatter);
+    let samples = walk_samples(&problem, &best.searched, inflation(&problem, best), random);
+    let outcome = problem.outcome(&best.searched.best.point).unwrap_or_default();
+    let gate = errors(&measured, &best.scatter, MODEL_ERROR);
+    let mut residuals: Vec<ProbeResidual> = measured
+        .probes
+        .iter()
+        .zip(outcome.iter().zip(&gate))
+        .map(|(probe, (log, error))| ProbeResidual {
+            workload: probe.workload,
+            measured_ns: probe.log_time().exp(),
+            modelled_ns: log.exp(),
+            errors: (log - probe.log_time()) / error,
+        })
+        .collect();
+    residuals.sort_by(|one, other| other.errors.abs().total_cmp(&one.errors.abs()));
+    let squares = sum_of_squares(&residuals.iter().map(|one| one.errors).collect::<Vec<_>>());
+    let freedom = residuals.len().saturating_sub(problem.ranged.len()).max(1) as f64;
+    let misfit = (squares / freedom).sqrt();
+    let largest = residuals.first().map_or(0.0, |one| one.errors.abs());
+    evaluations += problem.evaluations();
+    InferredDevice {
+        family: best.family.clone(),
+        rivals,
+        is_explained: misfit <= MOST_MISFIT && largest <= MOST_RESIDUAL && !samples.is_empty(),
+        point: best.searched.best.point.clone(),
+        samples,
+        residuals,
+        misfit,
+        noise: measured.noise(),
+        evaluations,
+        did_write,
+        measured,
+    }
+}
