@@ -22,7 +22,7 @@ use kurabe_study::{
     ComparedDevice, PointAnswers, STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_study,
     study_named, study_of_devices,
 };
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -202,7 +202,8 @@ fn stored_runs(result: &StudyResult, global: &Global) -> Result<Vec<RunRecord>> 
 
 /// Writes the file of a study that compares devices.
 fn create(args: &StudyNewArgs, global: &Global) -> Result<()> {
-    let devices: Vec<ComparedDevice> = args.targets.iter().map(|words| compared_device(words)).collect();
+    let devices: Vec<ComparedDevice> =
+        args.targets.iter().map(|target| compared_device(target.as_os_str())).collect();
     let stem = args.file.file().and_then(Path::file_stem).map(|name| shown::name(Path::new(name)));
     let name = stem.unwrap_or_else(|| "devices".to_owned());
     let output = outputs_next_to_result(args.force, global).claim(&args.file)?;
@@ -227,7 +228,7 @@ fn create(args: &StudyNewArgs, global: &Global) -> Result<()> {
 }
 
 /// Splits `NAME=TARGET`. A target that exists under the whole words has no name.
-fn compared_device(words: &OsString) -> ComparedDevice {
+fn compared_device(words: &OsStr) -> ComparedDevice {
     let bytes = words.as_bytes();
     let parts = bytes.iter().position(|byte| *byte == b'=').filter(|_| !Path::new(words).exists());
     let name = parts.and_then(|place| std::str::from_utf8(&bytes[..place]).ok());

@@ -1,6 +1,6 @@
 //! The choice of the next probes: those about which the samples disagree most per second of the device.
 
-use crate::family::{Family, FamilyPoint};
+use crate::family::{DeviceFamily, FamilyPoint};
 use crate::measure::Measurements;
 use crate::probes::further_probes;
 use crate::workload::ProbeWorkload;
@@ -19,7 +19,7 @@ const ALIKE: f64 = 0.9;
 /// Returns the next probes; none if the samples agree within the error on every one.
 pub(crate) fn next_probes(
     measured: &Measurements,
-    samples: &[(&Family, Vec<FamilyPoint>)],
+    samples: &[(&DeviceFamily, Vec<FamilyPoint>)],
     writes: bool,
     error: f64,
     time_ns: f64,

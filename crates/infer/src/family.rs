@@ -80,7 +80,7 @@ pub type FamilyPoint = Vec<f64>;
 
 /// A family of devices.
 #[derive(Clone, Debug)]
-pub struct Family {
+pub struct DeviceFamily {
     /// Its name.
     pub name: String,
     /// Its title.
@@ -97,7 +97,7 @@ pub struct Family {
     access_ns: (f64, f64),
 }
 
-impl Family {
+impl DeviceFamily {
     /// Returns all families.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Family {
             .collect()
     }
 
-    /// Draws a point.
+    /// Draws a point at random, within all ranges.
     pub fn draw(&self, random: &mut Random) -> FamilyPoint {
         self.free
             .iter()
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn devices_of_every_family_can_be_built() {
-        for family in Family::all().unwrap() {
+        for family in DeviceFamily::all().unwrap() {
             let mut random = Random::new(1, 0);
             let built: Vec<_> = (0..20)
                 .filter_map(|_| {

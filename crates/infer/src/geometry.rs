@@ -7,7 +7,7 @@
 use kurabe_core::Result;
 use kurabe_sim::{DeviceSpec, ParameterType};
 
-/// Number of zones.
+/// Number of zones that a disk is given.
 const ZONES: u64 = 16;
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = 512.0;

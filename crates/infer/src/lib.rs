@@ -23,7 +23,7 @@ mod session;
 mod workload;
 
 pub use answer::{InferredParameter, InferredSum, InferredValue, ValueInterval, quantity};
-pub use family::{FAMILIES, Family, FamilyPoint, FreeParameter, FreeRange};
+pub use family::{DeviceFamily, FAMILIES, FamilyPoint, FreeParameter, FreeRange};
 pub use measure::{MeasuredProbe, Measurements, ProbeLimits};
 pub use session::{InferenceLimits, InferredDevice, ProbeResidual, infer};
 pub use workload::{ProbeOrder, ProbeRegion, ProbeWorkload, ProbeWrites};

@@ -17,7 +17,7 @@ impl Matrix {
         matrix
     }
 
-    /// Returns a cell.
+    /// Returns the cell of a row and a column.
     pub(crate) fn get(&self, row: usize, column: usize) -> f64 {
         self.cells[row * self.size + column]
     }
@@ -36,7 +36,7 @@ impl Matrix {
         }
     }
 
-    /// Multiplies every cell.
+    /// Multiplies every cell by the factor.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }

@@ -82,7 +82,7 @@ pub struct ProbeLimits {
 }
 
 impl ProbeLimits {
-    /// The usual limits.
+    /// The limits unless the caller gives others.
     pub const USUAL: Self = Self { time_ns: 1.5e9, least: 8, most: 32 };
 
     fn count(&self, workload: &ProbeWorkload, each_ns: f64) -> usize {

@@ -1,6 +1,6 @@
 //! The problem: the parameters of a family whose probes take the measured times.
 
-use crate::family::{Family, FamilyPoint, FreeRange};
+use crate::family::{DeviceFamily, FamilyPoint, FreeRange};
 use crate::linear::Matrix;
 use crate::measure::Measurements;
 use kurabe_core::random::Random;
@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 7;
 
 /// A family with the measurements that it must reproduce.
 pub(crate) struct Problem<'a> {
-    pub(crate) family: &'a Family,
+    pub(crate) family: &'a DeviceFamily,
     pub(crate) measured: &'a Measurements,
     /// Error of the logarithm of each time.
     pub(crate) errors: Vec<f64>,
@@ -40,7 +40,7 @@ pub(crate) struct Fitted {
 
 impl<'a> Problem<'a> {
     pub(crate) fn new(
-        family: &'a Family,
+        family: &'a DeviceFamily,
         measured: &'a Measurements,
         errors: Vec<f64>,
         passes: usize,

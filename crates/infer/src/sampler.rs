@@ -12,7 +12,7 @@ use crate::problem::{Fitted, Problem};
 use crate::search::Searched;
 use kurabe_core::random::Random;
 
-/// Samples in all.
+/// Number of samples of all walkers together.
 const SAMPLES: usize = 48;
 /// Weight below which a combination of choices has no samples.
 const LEAST_WEIGHT: f64 = 0.01;
@@ -26,7 +26,7 @@ pub(crate) fn normal(random: &mut Random) -> f64 {
 }
 
 /// A combination of choices that explains the times, with its normal approximation and weight.
-struct Mode<'s> {
+struct PosteriorMode<'s> {
     fitted: &'s Fitted,
     factor: Matrix,
     weight: f64,
@@ -65,13 +65,13 @@ pub(crate) fn walk_samples(
     samples
 }
 
-fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> Vec<Mode<'s>> {
-    let mut modes: Vec<Mode<'s>> = std::iter::once(&searched.best)
+fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> Vec<PosteriorMode<'s>> {
+    let mut modes: Vec<PosteriorMode<'s>> = std::iter::once(&searched.best)
         .chain(&searched.others)
         .filter_map(|fitted| {
             let factor = problem.precision(&fitted.point)?.factor()?;
             let weight = -0.5 * (fitted.misfit / inflation + factor.log_determinant());
-            Some(Mode { fitted, factor, weight })
+            Some(PosteriorMode { fitted, factor, weight })
         })
         .collect();
     let most = modes.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
@@ -82,7 +82,7 @@ fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> V
     modes
 }
 
-impl Mode<'_> {
+impl PosteriorMode<'_> {
     fn draw(&self, problem: &Problem<'_>, inflation: f64, random: &mut Random) -> FamilyPoint {
         let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
         let step = self.factor.solve_upper(&drawn);

@@ -26,7 +26,7 @@ const GOOD: f64 = 2.0;
 /// Difference of the misfit up to which another value of a choice may be that of the device.
 const ALIVE: f64 = 16.0;
 
-/// What a search outcome: the best point, and others that explain the times almost as well.
+/// Result of a search: the best point, and others that explain the times almost as well.
 #[derive(Clone, Debug)]
 pub(crate) struct Searched {
     pub(crate) best: Fitted,

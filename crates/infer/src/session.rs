@@ -5,7 +5,7 @@
 //! that it is, would be narrow and wrong. Nothing is claimed then.
 
 use crate::choose::next_probes;
-use crate::family::{Family, FamilyPoint};
+use crate::family::{DeviceFamily, FamilyPoint};
 use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Problem, sum_of_squares};
@@ -37,7 +37,7 @@ const SEARCHED_AGAIN: usize = 2;
 const RIVAL: f64 = 6.0;
 /// Change of the parameters for the scatter of a model, as a share of their ranges.
 const JITTER: f64 = 2e-4;
-/// Evaluations for it.
+/// Number of evaluations that estimate the jitter.
 const JITTERED: usize = 4;
 
 /// Limits of an identification.
@@ -77,7 +77,7 @@ pub struct ProbeResidual {
 #[derive(Clone, Debug)]
 pub struct InferredDevice {
     /// The family that explains the times best.
-    pub family: Family,
+    pub family: DeviceFamily,
     /// Titles of other families that explain them as well.
     pub rivals: Vec<kurabe_core::Text>,
     /// Whether it explains them.
@@ -102,7 +102,7 @@ pub struct InferredDevice {
 
 /// A family under examination.
 struct Candidate<'f> {
-    family: &'f Family,
+    family: &'f DeviceFamily,
     searched: Searched,
     /// Scatter of the model itself, by probe.
     scatter: Vec<f64>,
@@ -115,7 +115,7 @@ struct Candidate<'f> {
 /// When the device fails, or the user stops the program.
 pub fn infer(
     bench: &mut dyn DeviceBench,
-    families: &[Family],
+    families: &[DeviceFamily],
     seed: u64,
     limits: InferenceLimits,
     tell: &mut dyn FnMut(usize),
@@ -145,7 +145,7 @@ pub fn infer(
             // Further probes would not make a family fit.
             break;
         }
-        let samples: Vec<(&Family, Vec<FamilyPoint>)> = candidates
+        let samples: Vec<(&DeviceFamily, Vec<FamilyPoint>)> = candidates
             .iter()
             .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
             .map(|one| {
@@ -183,7 +183,7 @@ fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
     measured.probes.iter().enumerate().map(of).collect()
 }
 
-fn problem_of<'a>(family: &'a Family, measured: &'a Measurements, scatter: &[f64]) -> Problem<'a> {
+fn problem_of<'a>(family: &'a DeviceFamily, measured: &'a Measurements, scatter: &[f64]) -> Problem<'a> {
     // The times of a mechanical model scatter as those of the device do.
     let more = if family.is_mechanical() { 2 } else { 1 };
     let passes = more * measured.probes[0].times_ns.len();
@@ -191,7 +191,7 @@ fn problem_of<'a>(family: &'a Family, measured: &'a Measurements, scatter: &[f64
 }
 
 /// Returns the problem with one pass of a model, whose times are less exact.
-fn rough_problem<'a>(family: &'a Family, measured: &'a Measurements) -> Problem<'a> {
+fn rough_problem<'a>(family: &'a DeviceFamily, measured: &'a Measurements) -> Problem<'a> {
     Problem::new(family, measured, errors(measured, &[], ROUGH_ERROR), 1)
 }
 
@@ -222,7 +222,7 @@ fn scatter(problem: &Problem<'_>, point: &[f64], random: &mut Random) -> Vec<f64
 }
 
 fn candidate<'f>(
-    family: &'f Family,
+    family: &'f DeviceFamily,
     measured: &Measurements,
     starts: Vec<crate::problem::Fitted>,
     restarts: usize,
@@ -247,18 +247,18 @@ fn candidate<'f>(
 }
 
 fn first_search<'f>(
-    families: &'f [Family],
+    families: &'f [DeviceFamily],
     measured: &Measurements,
     random: &mut Random,
     evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
     let access_ns = measured.probes[0].log_time().exp();
-    let is_possible = |family: &&Family| family.may_take(access_ns);
-    let mut possible: Vec<&Family> = families.iter().filter(is_possible).collect();
+    let is_possible = |family: &&DeviceFamily| family.may_take(access_ns);
+    let mut possible: Vec<&DeviceFamily> = families.iter().filter(is_possible).collect();
     if possible.is_empty() {
         possible = families.iter().collect();
     }
-    let mut glances: Vec<(&Family, crate::problem::Fitted)> = possible
+    let mut glances: Vec<(&DeviceFamily, crate::problem::Fitted)> = possible
         .into_iter()
         .map(|family| {
             let problem = rough_problem(family, measured);

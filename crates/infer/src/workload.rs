@@ -17,7 +17,7 @@ pub enum ProbeOrder {
     Again,
 }
 
-/// Share of writes.
+/// Share of writes among the operations of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeWrites {
     /// Reads alone.
@@ -40,7 +40,7 @@ pub struct ProbeRegion {
 }
 
 impl ProbeRegion {
-    /// The whole device.
+    /// A span that covers the whole device.
     pub const WHOLE: Self = Self { from: 0, to: 1000, most_bytes: u64::MAX };
 
     /// The first bytes of the device.
@@ -63,7 +63,7 @@ pub struct ProbeWorkload {
     pub depth: usize,
     /// Order of the offsets.
     pub order: ProbeOrder,
-    /// Share of writes.
+    /// Share of writes among the operations of a probe.
     pub writes: ProbeWrites,
     /// Where it operates.
     pub region: ProbeRegion,
@@ -79,7 +79,7 @@ impl ProbeWorkload {
         Self { block_bytes, depth, order: ProbeOrder::Random, writes: ProbeWrites::None, region }
     }
 
-    /// Reads in order.
+    /// Reads at ascending offsets, of one size.
     pub const fn sequential(block_bytes: u32, depth: usize) -> Self {
         Self { order: ProbeOrder::Sequential, ..Self::random(block_bytes, depth) }
     }

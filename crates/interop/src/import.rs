@@ -156,7 +156,7 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     }
     let mut runs = read?;
     if let Some(run) = runs.first_mut() {
-        run.notices.extend(unread::notices(&input));
+        run.notices.extend(unread::notices(&input, is_message));
     }
     Ok(runs)
 }
@@ -283,11 +283,6 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
     }
 }
 
-/// Returns whether no importer of texts recognizes a line.
-fn is_message(line: &str) -> bool {
-    split::cleaned_lines(line).all(|line| split::owner(&line, &TEXTS).is_none())
-}
-
 /// Returns the result of the first of these importers that recognizes the whole file.
 fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<ImportedRun>>> {
     importers.iter().find_map(|importer| match importer.runs(input) {
@@ -390,4 +385,9 @@ fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
             Err(NotImported::Broken(error)) => Some((importer.what, error.what().clone())),
         }
     })
+}
+
+/// Returns whether no importer of texts recognizes a line.
+fn is_message(line: &str) -> bool {
+    split::cleaned_lines(line).all(|line| split::owner(&line, &TEXTS).is_none())
 }

@@ -222,7 +222,7 @@ fn no_result_is_lost_to_how_it_is_spelt_or_laid_out() {
 #[test]
 fn a_job_file_says_how_it_is_run() {
     let job = "; my disk\n[global]\ndirect=1\nsize=64m\n[reads]\nrw=randread\nbs=4k\n";
-    // What is refused of it is told when it is run.
+    // Refused options are reported when the job is run.
     let refused = "[reads]\nrw=randread\nioengine=rados\n";
     for (name, text) in [("disk.fio", job), ("disk.txt", job), ("disk.fio", refused)] {
         let error = import(name, text.as_bytes()).unwrap_err().render(Lang::En);

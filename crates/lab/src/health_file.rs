@@ -57,8 +57,8 @@ fn nothing_reported(name: &str, why: &str) -> Error {
             "{name} にはドライブの健康状態がありません: {why}"
         ))
         .remedy(text!(
-            "write it as root with `smartctl --json -a DEVICE`",
-            "root で `smartctl --json -a デバイス` を実行して書き出してください"
+            "write it as root with `smartctl -j -a DEVICE`",
+            "root で `smartctl -j -a デバイス` を実行して書き出してください"
         ))
 }
 

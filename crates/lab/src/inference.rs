@@ -6,7 +6,7 @@ use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 use kurabe_identify::DeviceBench;
-use kurabe_infer::{Family, InferenceLimits, InferredDevice, ValueInterval, infer};
+use kurabe_infer::{DeviceFamily, InferenceLimits, InferredDevice, ValueInterval, infer};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use kurabe_stats::cell_figure;
@@ -63,7 +63,7 @@ pub(crate) fn inferred(
     stop: &Stop,
 ) -> Result<InferredTarget> {
     let span_bytes = bench.facts().span_bytes;
-    let device = infer(bench, &Family::proven()?, seed, InferenceLimits::USUAL, &mut |_| {})?;
+    let device = infer(bench, &DeviceFamily::proven()?, seed, InferenceLimits::USUAL, &mut |_| {})?;
     let predictions = match profile {
         Some(profile) if device.is_explained => predictions(&device, profile, span_bytes, stop)?,
         _ => Vec::new(),

@@ -22,11 +22,11 @@ const ASSUMED: &str = "assumed";
 pub struct RankedModel {
     /// The run of the profile `uses`.
     pub run: RunRecord,
-    /// What limits its figures.
+    /// The limits of its figures.
     pub limits: ModelLimits,
 }
 
-/// What limits the figures of a model.
+/// Limits of the figures of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelLimits {

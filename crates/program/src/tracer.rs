@@ -370,7 +370,9 @@ os.sendfile(g, m, 0, 8)
             recorded.calls.iter().map(|call| call.process).collect();
         let threads: std::collections::BTreeSet<u32> =
             recorded.calls.iter().map(|call| call.thread).collect();
-        assert_eq!((processes.len(), threads.len()), (3, 7));
+        // A shim in front of Python may start more processes.
+        assert!(processes.len() >= 3, "{processes:?}");
+        assert_eq!(threads.len() - processes.len(), 4, "{threads:?}");
     }
 
     #[test]

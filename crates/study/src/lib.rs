@@ -35,8 +35,10 @@ pub use published::Published;
 pub use question::{
     Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
 };
-pub use real::{RealAnswers, RowOrder};
-pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
+pub use real::RealAnswers;
+pub use result::{
+    CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowOrder, RowResult, Status, StudyResult, Swap,
+};
 pub use run::{AnswerListener, Models, PointAnswers, compute, compute_models, run};
 pub use study::{
     FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,

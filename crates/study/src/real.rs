@@ -6,11 +6,11 @@
 
 use crate::figure::{FigureSource, Measured};
 use crate::plan::{Point, PointTarget};
+use crate::result::RowOrder;
 use kurabe_compare::subject;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Result, Text, text};
-use serde::Serialize;
 
 /// Measurements of targets with the same profile.
 pub struct RealAnswers {
@@ -18,27 +18,6 @@ pub struct RealAnswers {
     pub answers: Vec<Result<Measured>>,
     /// Why the targets could not be measured interleaved, if they were not.
     pub apart: Option<Text>,
-}
-
-/// How real targets of a table were measured in relation to each other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum RowOrder {
-    /// Interleaved: in each block every target once, and in the next block in reverse order.
-    Interleaved {
-        /// Indices of the rows.
-        rows: Vec<usize>,
-        /// Number of blocks.
-        blocks: u32,
-    },
-    /// One after the other.
-    InSequence {
-        /// Indices of the rows.
-        rows: Vec<usize>,
-        /// Why they were not interleaved.
-        why: Text,
-    },
 }
 
 /// Returns why a profile cannot be interleaved, or `None` if it can.

@@ -2,7 +2,7 @@
 //! each figure.
 
 use crate::study::{FigureMark, MarkKind, WhyRun};
-use crate::{axis::StudyAxis, published::Published, real::RowOrder, verdict::QuestionResult};
+use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
 use serde::Serialize;
 
@@ -54,6 +54,27 @@ pub struct StudyResult {
     pub verdicts: Vec<QuestionResult>,
     /// Names of questions that need a table which was not run.
     pub unasked: Vec<String>,
+}
+
+/// How real targets of a table were measured in relation to each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RowOrder {
+    /// Interleaved: in each block every target once, and in the next block in reverse order.
+    Interleaved {
+        /// Indices of the rows.
+        rows: Vec<usize>,
+        /// Number of blocks.
+        blocks: u32,
+    },
+    /// One after the other.
+    InSequence {
+        /// Indices of the rows.
+        rows: Vec<usize>,
+        /// Why they were not interleaved.
+        why: Text,
+    },
 }
 
 /// A table of a study's result.

@@ -110,7 +110,7 @@ fn tables(profile: &Profile) -> Vec<TemplateTable> {
 fn column(step: &str, cell: &TaskCell) -> (String, Text, String, &'static str, u32) {
     let (formula, unit, decimals) = match cell.measure {
         Measure::Rate => ("MB_per_s", "MB/s", 1),
-        Measure::Operations => ("iops", "IOPS", 0),
+        Measure::Operations => ("IOPS", "IOPS", 0),
         Measure::AccessTime => ("ms", "ms", 3),
         Measure::Duration => ("s", "s", 2),
     };

@@ -22,8 +22,8 @@ pub use answer::{
 pub(crate) use gather::MeasuredRows;
 
 use crate::question::{Article, Ask, Question};
-use crate::real::RowOrder;
 use crate::result::PartResult;
+use crate::result::RowOrder;
 use gather::ChoiceGrid;
 use kurabe_core::text;
 

@@ -43,6 +43,8 @@ macro_rules! roles {
 roles! {
     /// Where I/O goes: a directory, a file, a block device, or a model.
     TargetPath
+    /// A target, with or without a name for it: `NAME=TARGET`.
+    NamedTarget
     /// A block device, named by its node.
     DevicePath
     /// A Unix socket.

@@ -1,12 +1,12 @@
 //! Arguments of `kurabe study` and `kurabe catalogue`.
 
 use super::help_table::help;
+use super::paths::NamedTarget;
 use super::shared::ForceArgs;
 use crate::lang::below;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
 use kurabe_core::output_path::OutputPath;
-use std::ffi::OsString;
 
 #[derive(Debug, Args)]
 pub struct StudyArgs {
@@ -37,7 +37,7 @@ pub struct StudyNewArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, help = help("study-new.file"))]
     pub file: OutputPath,
     #[arg(value_name = "[NAME=]TARGET", num_args = 2.., required = true, help = help("study-new.targets"))]
-    pub targets: Vec<OsString>,
+    pub targets: Vec<NamedTarget>,
     #[arg(long, short, value_name = "NAME|FILE", default_value = "default", help = help("study-new.profile"))]
     pub profile: String,
     #[arg(long, value_name = "WORDS", help = help("study-new.title"))]

@@ -30,7 +30,7 @@ struct ExportedRun {
 /// Description, name and type of a form.
 type Form = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
 const FORMS: [Form; 13] = [
-    ("what a command says that is no form of its own; tagged by `event`", "line", of::<ScriptLine<'static>>),
+    ("what a command says that has no form of its own; tagged by `event`", "line", of::<ScriptLine<'static>>),
     ("`run`, `versus` and `study run` while they measure", "happening", of::<Envelope>),
     ("`export`", "export", of::<ExportedRun>),
     ("`list`", "list", of::<ListedRun>),

@@ -5,6 +5,7 @@
 
 mod figures;
 mod io;
+mod kit;
 mod metadata;
 mod stopwatch;
 
@@ -14,16 +15,16 @@ use super::{
     PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, parse_block_size,
 };
 use crate::data_file::{DataFile, DataTable, Value};
-use crate::quantity::{parse_bytes, parse_duration_ns};
 use crate::workload::{Data, Direction};
 use crate::{error::Result, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
+use kit::{
+    MOST_REPETITIONS, duration, flag, integer_or, keys, positive_bytes, positive_duration, read_data,
+    read_directions, read_each, refuse_idle, refuse_shared_name, size,
+};
 use metadata::read_metadata;
 use stopwatch::read_stopwatch;
-
-/// Maximum number of samples, rounds and repetitions.
-const MOST_REPETITIONS: u64 = 1_000_000;
 
 impl Profile {
     /// Parses a profile from TOML. Errors show `file`.
@@ -63,30 +64,6 @@ impl Profile {
             steps,
         })
     }
-}
-
-/// Splits a list of keys at the spaces.
-fn keys(words: &str) -> Vec<&str> {
-    words.split(' ').collect()
-}
-
-fn flag(table: &DataTable<'_>, key: &str, default: bool) -> Result<bool> {
-    Ok(table.read(key, Value::boolean)?.unwrap_or(default))
-}
-
-fn duration(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
-    table.read(key, |value| value.parsed(parse_duration_ns))
-}
-
-fn size(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
-    table.read(key, positive_bytes)
-}
-
-fn positive_bytes(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_bytes(words)? {
-        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
-        bytes => Ok(bytes),
-    })
 }
 
 /// Reads all steps. Each `[[step]]` becomes one or several.
@@ -177,34 +154,6 @@ fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
     read_io(&table)
 }
 
-/// Rejects a key that has no effect because another setting is missing.
-fn refuse_idle(table: &DataTable<'_>, key: &str, works: bool, needs: &str) -> Result<()> {
-    match table.get(key) {
-        Some(value) if !works => Err(value
-            .error(&text!(
-                "`{key}` has no effect without {needs}",
-                "`{key}` は {needs} がないと効果がありません"
-            ))
-            .remedy(text!("remove it, or add {needs}", "取り除くか、{needs} を加えてください"))),
-        _ => Ok(()),
-    }
-}
-
-fn read_data(table: &DataTable<'_>) -> Result<Option<Data>> {
-    let percent = integer_or(table, "zero_percent", 0..=100, 50)? as u8;
-    let data = table.read("data", |value| {
-        value.choice(&[
-            ("random", Data::Random),
-            ("zero", Data::Zero),
-            ("repeat", Data::Repeat),
-            ("compressible", Data::Compressible { percent }),
-        ])
-    })?;
-    let compressible = matches!(data, Some(Data::Compressible { .. }));
-    refuse_idle(table, "zero_percent", compressible, "`data = \"compressible\"`")?;
-    Ok(data)
-}
-
 fn read_rules(value: &Value<'_>) -> Result<Rules> {
     let table = value.table(&keys(
         "size size_at_least whole_device fill_time_limit runs discarded_runs time write_limit \
@@ -256,52 +205,6 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         ("stopwatch", |value| Ok(vec![Step::Stopwatch(read_stopwatch(value)?)])),
     ])?;
     read(value)
-}
-
-/// Rejects a name that several steps would share.
-fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
-    match name {
-        None => Ok(()),
-        Some(value) => Err(value.error(&text!(
-            "`each_…` creates several steps here, which cannot all have this name",
-            "`each_…` で複数のステップになるため、この名前は付けられません"
-        ))),
-    }
-}
-
-/// Reads the values of an `each_` key. Returns a single `None` if the key is absent.
-fn read_each<T>(
-    table: &DataTable<'_>,
-    key: &str,
-    read: impl Fn(&Value<'_>) -> Result<T>,
-) -> Result<Vec<Option<T>>> {
-    match table.get(key) {
-        None => Ok(vec![None]),
-        Some(list) => {
-            let values = list.each(|value| read(value).map(Some))?;
-            if values.is_empty() {
-                return Err(list.error(&text!("at least one value is needed", "値が 1 つ以上必要です")));
-            }
-            Ok(values)
-        }
-    }
-}
-
-fn read_directions(table: &DataTable<'_>) -> Result<Vec<Direction>> {
-    let Some(value) = table.get("directions") else { return Ok(vec![Direction::Read, Direction::Write]) };
-    let mut directions = Vec::new();
-    for element in value.elements() {
-        let direction = read_direction(&element)?;
-        if directions.contains(&direction) {
-            let word = direction.word();
-            return Err(element.error(&text!("`{word}` appears twice here", "`{word}` が重複しています")));
-        }
-        directions.push(direction);
-    }
-    if directions.is_empty() {
-        return Err(value.error(&text!("at least one direction is needed", "方向が 1 つ以上必要です")));
-    }
-    Ok(directions)
 }
 
 fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
@@ -450,25 +353,5 @@ fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
         format: table.read("format", Value::words)?,
         timing,
         iodepth: integer_or(&table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
-    })
-}
-
-fn read_direction(value: &Value<'_>) -> Result<Direction> {
-    value.choice(&Direction::ALL.map(|direction| (direction.word(), direction)))
-}
-
-fn integer_or(
-    table: &DataTable<'_>,
-    key: &str,
-    limits: std::ops::RangeInclusive<u64>,
-    default: u64,
-) -> Result<u64> {
-    Ok(table.read(key, |value| value.integer(limits))?.unwrap_or(default))
-}
-
-fn positive_duration(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_duration_ns(words)? {
-        0 => Err(text!("a time above zero is expected here", "ここには 0 より長い時間を書きます")),
-        ns => Ok(ns),
     })
 }

@@ -13,9 +13,9 @@ pub struct StopwatchStep {
     pub id: Option<String>,
     /// The step's name in the table.
     pub label: Option<String>,
-    /// What starts the time.
+    /// The event that starts the time.
     pub start: TimeMark,
-    /// What stops it.
+    /// The event that stops the time.
     pub stop: TimeMark,
     /// Maximum time in ns to wait for the end.
     pub limit_ns: u64,
@@ -28,7 +28,7 @@ pub struct StopwatchStep {
 pub enum TimeMark {
     /// The user presses Enter.
     Key {
-        /// What the user does at that moment.
+        /// The user's action at that moment.
         what: Text,
     },
     /// A text arrives at a serial console: a character device, a FIFO, or a file that grows.

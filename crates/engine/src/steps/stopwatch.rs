@@ -203,7 +203,7 @@ impl Lookout {
 struct Console {
     file: File,
     path: String,
-    /// What was read and not searched to its end.
+    /// Bytes that were read and not searched to their end.
     kept: Vec<u8>,
     /// Settings of a terminal before it was made raw, without which it would hold back a line that
     /// is not complete, such as a prompt.
@@ -221,7 +221,7 @@ impl Console {
         if kind.is_dir() || kind.is_block_device() {
             let path = shown::name(Path::new(path));
             return Err(ErrorKind::Usage.error(text!(
-                "{path} is no console: a character device, a FIFO or a file is expected",
+                "{path} is not a console: a character device, a FIFO or a file is expected",
                 "{path} はコンソールではありません。キャラクターデバイス、FIFO、ファイルを指定してください"
             )));
         }

@@ -11,6 +11,7 @@
 //! connection, which carries data while the other works, and the rate is close to what the
 //! connection carries, or both take a noticeable part of the time.
 
+use super::limit::MOSTLY;
 use super::{CellLimit, Limit, LimitKind, Strength};
 use crate::ceiling::ceiling;
 use crate::outside::link_of;
@@ -29,8 +30,6 @@ const TIE: f64 = 0.8;
 const CONNECTION_TIE: f64 = 0.25;
 /// A limit is one only if the rate could be at least this many times as high without it.
 const NOTICEABLE: f64 = 1.1;
-/// Share of the time from which the flush is named.
-const MOSTLY: f64 = 0.5;
 
 /// The causes that limit a cell, the largest first, and the queue that shows them, if one does.
 #[derive(Clone, Debug, PartialEq)]

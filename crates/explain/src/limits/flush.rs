@@ -5,14 +5,12 @@
 //! without it, or else from reads of the same size.
 
 use super::evidence::Evidence;
-use super::limit::{Limit, LimitKind, Strength};
+use super::limit::{Limit, LimitKind, MOSTLY, Strength};
 use super::words::limit;
 use crate::cell::CellFacts;
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{CellFlush, FlushCall, FlushFigures};
 
-/// From this share of the time on, no other part is longer than the flush.
-const MOSTLY: f64 = 0.5;
 /// From this share on, the operations would be noticeably faster without the flush.
 const NOTICEABLE: f64 = 0.25;
 /// A write with its flush that takes this many times as long as a read mostly waits for what reads

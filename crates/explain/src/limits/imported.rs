@@ -9,7 +9,7 @@
 
 use super::evidence::Evidence;
 use super::flush;
-use super::limit::{Limit, LimitKind, Strength};
+use super::limit::{Limit, LimitKind, MOSTLY, Strength};
 use super::words::{self, limit};
 use crate::ceiling::Ceiling;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
@@ -17,8 +17,6 @@ use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_stats::{CellFlush, FlushCall, cell_flush};
 
-/// A stage with at least this share of the time is the limit, because no other is longer.
-const MOSTLY: f64 = 0.5;
 /// A device with requests in flight for at least this share of the time is busy …
 const BUSY: f64 = 0.9;
 /// … and for at most this share, it mostly waited for the programs.
@@ -345,7 +343,7 @@ fn offered(imported: &ImportedCell) -> Option<Limit> {
         limit(
             LimitKind::Cause,
             Strength::Strong,
-            text!("the rate that the job was told to issue", "ジョブに指定された発行頻度"),
+            text!("the rate at which the job was to issue", "ジョブに指定された発行頻度"),
             text!(
                 "{done} operations per second were done, and {asked} were requested (`rate_iops`)",
                 "毎秒 {asked} 件の指定(`rate_iops`)に対し、{done} 件を処理しました"

@@ -3,6 +3,9 @@
 use kurabe_core::{Text, text};
 use serde::Serialize;
 
+/// Share of the time from which a part of it is the limit, because no other part is longer.
+pub(super) const MOSTLY: f64 = 0.5;
+
 /// Kind of a cell's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

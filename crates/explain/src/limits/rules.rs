@@ -16,7 +16,7 @@ use super::evidence::{
     zones,
 };
 use super::flush::flushed;
-use super::limit::{Limit, Strength};
+use super::limit::{Limit, MOSTLY, Strength};
 use super::storage::StorageFacts;
 use super::words;
 use super::{carried, imported};
@@ -64,9 +64,6 @@ const MUCH_FASTER: f64 = 2.0;
 const AS_MEMORY: f64 = 0.96;
 /// … and one of at most this share is limited by the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
-/// A part of the latency is the limit if it is at least half of it, because no other part is
-/// longer.
-pub(super) const MOSTLY: f64 = 0.5;
 /// A part with at least this share of an operation is at least twice as long as all others
 /// together.
 const CLEARLY: f64 = 2.0 / 3.0;

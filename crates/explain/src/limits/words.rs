@@ -1,8 +1,7 @@
 //! Sentences of the rules, in both languages.
 
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
-use super::limit::{Limit, LimitKind, Strength};
-use super::rules::MOSTLY;
+use super::limit::{Limit, LimitKind, MOSTLY, Strength};
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::{CellFacts, ContendedResource, OtherWork};
 use crate::figures::{size, times};

@@ -4,19 +4,19 @@ use kurabe_core::Result;
 use kurabe_core::random::Random;
 use kurabe_core::workload::Op;
 use kurabe_identify::{BenchFacts, DeviceBench, Manner, Performed};
-use kurabe_infer::{Family, FamilyPoint};
+use kurabe_infer::{DeviceFamily, FamilyPoint};
 use kurabe_sim::{DeviceSpec, ModelTarget, device_named};
 
-/// A hidden device.
+/// A device whose parameters the bench does not tell.
 pub struct Hidden {
     pub label: String,
     pub spec: DeviceSpec,
     /// The family with the true point; none if it has a mechanism that no family has.
-    pub truth: Option<(Family, FamilyPoint)>,
+    pub truth: Option<(DeviceFamily, FamilyPoint)>,
 }
 
 /// Size of a device of a family.
-fn span_bytes(family: &Family) -> u64 {
+fn span_bytes(family: &DeviceFamily) -> u64 {
     match &*family.name {
         "fat-image" => 1_000_000_000,
         _ if family.is_mechanical() => 2_000_000_000_000,
@@ -25,15 +25,15 @@ fn span_bytes(family: &Family) -> u64 {
 }
 
 /// Returns the families that are fitted: the proven ones, or with `KURABE_HIDDEN_DRAFTS` all.
-pub fn tried_families() -> Vec<Family> {
+pub fn tried_families() -> Vec<DeviceFamily> {
     match std::env::var_os("KURABE_HIDDEN_DRAFTS") {
-        Some(_) => Family::all().unwrap(),
-        None => Family::proven().unwrap(),
+        Some(_) => DeviceFamily::all().unwrap(),
+        None => DeviceFamily::proven().unwrap(),
     }
 }
 
-fn family(name: &str) -> Family {
-    Family::all().unwrap().into_iter().find(|family| family.name == name).unwrap()
+fn family(name: &str) -> DeviceFamily {
+    DeviceFamily::all().unwrap().into_iter().find(|family| family.name == name).unwrap()
 }
 
 /// Returns the hidden device with this number, of a draft only if those are tried, too.

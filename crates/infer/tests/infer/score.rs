@@ -4,7 +4,8 @@ use crate::hidden::{Hidden, NoisyBench, tried_families};
 use kurabe_core::random::Random;
 use kurabe_engine::ModelBench;
 use kurabe_infer::{
-    Family, InferenceLimits, InferredDevice, InferredValue, ProbeWorkload, ProbeWrites, ValueInterval, infer,
+    DeviceFamily, InferenceLimits, InferredDevice, InferredValue, ProbeWorkload, ProbeWrites, ValueInterval,
+    infer,
 };
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
@@ -105,7 +106,13 @@ pub fn scored(hidden: &Hidden, seed: u64, limits: InferenceLimits, score: &mut S
 }
 
 /// Compares the stated parameters with the truth.
-fn compare(score: &mut Score, device: &InferredDevice, family: &Family, point: &[f64], line: &mut String) {
+fn compare(
+    score: &mut Score,
+    device: &InferredDevice,
+    family: &DeviceFamily,
+    point: &[f64],
+    line: &mut String,
+) {
     for (index, one) in device.parameters().iter().enumerate() {
         let truth = family.free[index].value_at(point[index]);
         let (is_inside, is_right) = match &one.value {

@@ -37,18 +37,18 @@ const FAST: [usize; 4] = [1, 2, 4, 5];
 
 /// The table to which a row belongs.
 #[derive(Clone, Copy, PartialEq)]
-enum Table {
+enum BonnieTable {
     Data,
     Files,
 }
 
 /// A row: its name with the size, and rate and CPU share of each test.
-struct Row<'a> {
+struct BonnieRow<'a> {
     name: Vec<&'a str>,
     pairs: Vec<[&'a str; 2]>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> BonnieRow<'a> {
     /// Reads a row of a table, which has six pairs, or four of data.
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -66,11 +66,11 @@ impl<'a> Row<'a> {
     }
 
     /// Returns the tests of the row with their pairs.
-    fn tests(&self, table: Table) -> Vec<(&'static Test, [&'a str; 2])> {
+    fn tests(&self, table: BonnieTable) -> Vec<(&'static Test, [&'a str; 2])> {
         let places: Vec<usize> = match table {
-            Table::Data if self.pairs.len() == FAST.len() => FAST.to_vec(),
-            Table::Data => (0..DATA_TESTS).collect(),
-            Table::Files => (DATA_TESTS..TESTS.len()).collect(),
+            BonnieTable::Data if self.pairs.len() == FAST.len() => FAST.to_vec(),
+            BonnieTable::Data => (0..DATA_TESTS).collect(),
+            BonnieTable::Files => (DATA_TESTS..TESTS.len()).collect(),
         };
         places.into_iter().map(|place| &TESTS[place]).zip(self.pairs.iter().copied()).collect()
     }
@@ -81,26 +81,26 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let (mut table, mut version, mut copies) = (None, None, None);
     for (number, line) in input.lines() {
         if let Some([words, _]) = holes(DATA_HEADING, line) {
-            (table, version) = (Some(Table::Data), version_of(words));
+            (table, version) = (Some(BonnieTable::Data), version_of(words));
         } else if FILE_HEADINGS.iter().any(|heading| fits(heading, line)) {
-            table = Some(Table::Files);
+            table = Some(BonnieTable::Files);
         } else if let Some([words]) = holes("Concurrency {}", line) {
             copies = words.split_whitespace().next().and_then(|word| word.parse().ok());
         } else if let (Some(words), Some(run)) = (line.trim().strip_prefix(LATENCY), runs.last_mut()) {
             add_latencies(run, table, words);
-        } else if let (Some(of_table), Some(row)) = (table, Row::read(line)) {
+        } else if let (Some(of_table), Some(row)) = (table, BonnieRow::read(line)) {
             room::take(256);
             let cells = row.tests(of_table).into_iter().map(|(test, pair)| text_cell(test, pair, copies));
             match (of_table, runs.last_mut()) {
-                (Table::Data, _) => {
+                (BonnieTable::Data, _) => {
                     let mut run = ImportedRun { cells: cells.collect(), ..ImportedRun::default() };
                     run.origin =
                         Origin { version: version.clone(), ..input.origin("bonnie++", "bonnie-text") };
                     name(&mut run.origin, &row.name);
                     runs.push(run);
                 }
-                (Table::Files, Some(run)) if !has_files(run) => run.cells.extend(cells),
-                (Table::Files, _) => return Err(parts::miscounted(input, number).into()),
+                (BonnieTable::Files, Some(run)) if !has_files(run) => run.cells.extend(cells),
+                (BonnieTable::Files, _) => return Err(parts::miscounted(input, number).into()),
             }
         }
     }
@@ -149,11 +149,11 @@ fn text_cell(test: &Test, [rate, share]: [&str; 2], copies: Option<u32>) -> Cell
 }
 
 /// Adds the longest latencies to the cells of the last row.
-fn add_latencies(run: &mut ImportedRun, table: Option<Table>, words: &str) {
+fn add_latencies(run: &mut ImportedRun, table: Option<BonnieTable>, words: &str) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let is_of_table = |cell: &&mut Cell| {
         let place = TESTS.iter().position(|test| test.0 == cell.label);
-        place.is_some_and(|place| (place < DATA_TESTS) == (table == Some(Table::Data)))
+        place.is_some_and(|place| (place < DATA_TESTS) == (table == Some(BonnieTable::Data)))
     };
     let cells: Vec<&mut Cell> = run.cells.iter_mut().filter(is_of_table).collect();
     // A test without a latency has no column, so the columns are certain only if each has one.

@@ -7,7 +7,7 @@
 //! unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
-use super::parts::{TableRow, bytes};
+use super::parts::{PrintedRow, bytes};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ pub(super) const IMPORTER: Importer = Importer::of(
 struct TimeSpan<'a> {
     time: &'a str,
     threads: Option<u32>,
-    rows: Vec<(Direction, TableRow<'a>)>,
+    rows: Vec<(Direction, PrintedRow<'a>)>,
     latencies: Vec<(Direction, Statistic, &'a str)>,
 }
 
@@ -136,7 +136,7 @@ fn row<'a>(line: &'a str, section: &TextSection<'a>, span: &mut TimeSpan<'a>) {
             } else if fields[0].parse::<u32>().is_err() {
                 return;
             }
-            span.rows.push((*direction, TableRow { columns: Rc::clone(columns), fields }));
+            span.rows.push((*direction, PrintedRow { columns: Rc::clone(columns), fields }));
         }
         TextSection::Latencies => {
             let &[name, read, write, _] = fields.as_slice() else { return };
@@ -187,7 +187,7 @@ fn span_cells(
         if targets.len() < 2 || alone().count() != targets.len() {
             continue;
         }
-        let mut files: HashMap<&str, &TableRow<'_>> = HashMap::new();
+        let mut files: HashMap<&str, &PrintedRow<'_>> = HashMap::new();
         for row in alone() {
             let file = row.get("file").and_then(|file| file.split(" (").next());
             files.entry(file.unwrap_or("")).or_insert(row);
@@ -202,7 +202,7 @@ fn span_cells(
 }
 
 /// Returns the figures of a row; none if it has no operations.
-fn row_figures(row: &TableRow<'_>) -> Vec<PrintedFigure> {
+fn row_figures(row: &PrintedRow<'_>) -> Vec<PrintedFigure> {
     if !row.get("I/Os").is_some_and(units::positive) {
         return Vec::new();
     }

@@ -9,7 +9,7 @@
 
 use super::json_tree::Json;
 use super::kit::*;
-use super::parts::TableRow;
+use super::parts::PrintedRow;
 use super::room;
 
 const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
@@ -241,7 +241,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
         if rank == "Total" {
             origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
             let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
-            room::take(4 * (size_of::<(f64, TableRow<'_>)>() + row.fields.len() * size_of::<&str>()));
+            room::take(4 * (size_of::<(f64, PrintedRow<'_>)>() + row.fields.len() * size_of::<&str>()));
             totals.push((words, (time_ns, row)));
         }
     }
@@ -252,7 +252,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
 }
 
 /// Returns the cell of a phase: its label, name and kind of mix, and its totals over time.
-fn live_cell(words: &[&str; 3], rows: &[(f64, TableRow<'_>)]) -> Cell {
+fn live_cell(words: &[&str; 3], rows: &[(f64, PrintedRow<'_>)]) -> Cell {
     let direction = direction(words[1], words[2]);
     // The kind of a mix is the direction of its cell.
     let named = if direction.is_some() { &words[..2] } else { &words[..] };

@@ -9,7 +9,7 @@
 
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
-use super::parts::TableRow;
+use super::parts::PrintedRow;
 use super::room;
 use std::collections::HashMap;
 
@@ -196,7 +196,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     }
     let details = RunDetails::of(input, ("IOR", "ior-text"), &DETAILS, input.lines());
     let setting = &details.setting;
-    let is_result = |row: &TableRow<'_>| matches!(row.fields[0], "write" | "read");
+    let is_result = |row: &PrintedRow<'_>| matches!(row.fields[0], "write" | "read");
     let repetitions = rows(input, &["access", "bw(MiB/s)"]).into_iter().filter(is_result);
     let repetitions: Vec<_> =
         repetitions.map(|row| (row.fields[0], repetition(OF_TEXT, |name| row.get(name)))).collect();
@@ -232,7 +232,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
 
 /// Returns the figures of a row of the summary, by the names of its columns. Versions before 3.3 have
 /// no columns of operations.
-fn summary(row: &TableRow<'_>) -> Vec<PrintedFigure> {
+fn summary(row: &PrintedRow<'_>) -> Vec<PrintedFigure> {
     let figures = SUMMARY.iter().filter_map(|(unit, statistic, _, (name, behind))| {
         unit.figure(*statistic, parts::field(&row.columns, row.fields.get(*behind..)?, name))
     });
@@ -248,14 +248,14 @@ fn size_bytes(words: &str) -> Option<u64> {
 }
 
 /// The rows of as many words as the header has that begins with these.
-fn rows<'a>(input: &'a Input<'_>, header: &[&str]) -> Vec<TableRow<'a>> {
+fn rows<'a>(input: &'a Input<'_>, header: &[&str]) -> Vec<PrintedRow<'a>> {
     let lines = input.lines().map(|(_, line)| line.split_whitespace().collect::<Vec<_>>());
     let mut lines = lines.skip_while(|words| !words.starts_with(header));
     let Some(columns) = lines.next() else { return Vec::new() };
     let columns: std::rc::Rc<[&str]> = columns.into();
     let rows = lines.filter(|words| words.len() == columns.len());
     let rows = rows.take_while(|words| room::take(64 + 2 * size_of_val(&**words)));
-    rows.map(|fields| TableRow { columns: columns.clone(), fields }).collect()
+    rows.map(|fields| PrintedRow { columns: columns.clone(), fields }).collect()
 }
 
 /// Reads IOR's CSV: repetitions alone, without any setting but sizes and tasks.

@@ -227,12 +227,16 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     });
     let mut runs: Vec<ImportedRun> = runs.collect();
     if let (Some(run), true) = (runs.first_mut(), excerpts > 0) {
-        run.notices.push(notice(text!(
-            "a line such as `...` marks skipped rows: devices or reports are missing in this file",
-            "`...` のような行は省略の印です。このファイルには欠けているデバイスや区間があります"
-        )));
+        run.notices.push(excerpt_notice());
     }
     Ok(runs)
+}
+
+fn excerpt_notice() -> Notice {
+    notice(text!(
+        "a line such as `...` marks skipped rows: devices or reports are missing in this file",
+        "`...` のような行は省略の印です。このファイルには欠けているデバイスや区間があります"
+    ))
 }
 
 /// Returns a notice on rates in columns with unknown names.

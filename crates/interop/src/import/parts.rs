@@ -232,12 +232,12 @@ pub(super) fn field<'a>(columns: &[&str], fields: &[&'a str], name: &str) -> Opt
 }
 
 /// A row of a table with the names of its columns.
-pub(super) struct TableRow<'a> {
+pub(super) struct PrintedRow<'a> {
     pub(super) columns: Rc<[&'a str]>,
     pub(super) fields: Vec<&'a str>,
 }
 
-impl<'a> TableRow<'a> {
+impl<'a> PrintedRow<'a> {
     /// Returns the field of a column.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         field(&self.columns, &self.fields, name)
@@ -257,7 +257,7 @@ const HEADER_LONGEST: usize = 1 << 16;
 pub(super) fn csv_rows<'a>(
     input: &'a Input<'_>,
     is_header: impl Fn(&str) -> bool + 'a,
-) -> Option<impl Iterator<Item = (usize, TableRow<'a>)>> {
+) -> Option<impl Iterator<Item = (usize, PrintedRow<'a>)>> {
     let header =
         input.lines().find(|(_, line)| is_header(line)).filter(|(_, line)| line.len() < HEADER_LONGEST)?;
     let columns: Rc<[&str]> = header.1.split(',').collect();
@@ -266,7 +266,7 @@ pub(super) fn csv_rows<'a>(
     Some(rows.map(move |(number, line)| {
         // One more field than columns shows that the row has too many.
         let fields = line.split(',').take(columns.len() + 1).collect();
-        (number, TableRow { columns: Rc::clone(&columns), fields })
+        (number, PrintedRow { columns: Rc::clone(&columns), fields })
     }))
 }
 

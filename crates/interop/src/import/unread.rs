@@ -4,7 +4,8 @@
 //! prompt of a command whose output has figures of storage. It ends before the next line of a result,
 //! of another such part, or of a prompt. Only texts as people paste them are searched.
 
-use super::{Input, is_message, parts, signatures};
+use super::input::Input;
+use super::{parts, signatures};
 use kurabe_core::record::Notice;
 use kurabe_core::text;
 
@@ -17,20 +18,20 @@ const UNITS: [&str; 8] = ["B/s", "B/sec", "iops", "IOPS", "ops/s", "latency", " 
 
 /// A part: the name of its tool, and its first and last line in the file.
 #[derive(Debug, PartialEq)]
-struct Part {
+struct UnreadPart {
     name: String,
     first: usize,
     last: usize,
 }
 
-/// Returns the notes on parts that were not read.
-pub(super) fn notices(input: &Input<'_>) -> Vec<Notice> {
-    let parts = parts(input);
+/// Returns the notes on parts that were not read. `is_message` says whether no importer owns a line.
+pub(super) fn notices(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<Notice> {
+    let parts = parts(input, is_message);
     let more = parts.len().saturating_sub(NAMED);
     let mut notices: Vec<Notice> = parts
         .iter()
         .take(NAMED)
-        .map(|Part { name, first, last }| {
+        .map(|UnreadPart { name, first, last }| {
             let lines = if first == last {
                 text!("line {first}", "{first} 行目")
             } else {
@@ -51,13 +52,13 @@ pub(super) fn notices(input: &Input<'_>) -> Vec<Notice> {
     notices
 }
 
-fn parts(input: &Input<'_>) -> Vec<Part> {
+fn parts(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<UnreadPart> {
     let Some(text) = input.text().filter(|text| text.len() <= LONGEST) else { return Vec::new() };
     let marks = signatures::line_marks(text);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<UnreadPart> = Vec::new();
     // The open part, and whether it is known to be one.
-    let mut open: Option<(Part, bool)> = None;
-    let mut close = |open: &mut Option<(Part, bool)>| {
+    let mut open: Option<(UnreadPart, bool)> = None;
+    let mut close = |open: &mut Option<(UnreadPart, bool)>| {
         parts.extend(open.take().filter(|(_, is_sure)| *is_sure).map(|(part, _)| part))
     };
     for (number, line) in input.whole_lines() {
@@ -70,13 +71,13 @@ fn parts(input: &Input<'_>) -> Vec<Part> {
                 }
                 _ => {
                     close(&mut open);
-                    open = Some((Part { name: tool.to_owned(), first: number, last: number }, true));
+                    open = Some((UnreadPart { name: tool.to_owned(), first: number, last: number }, true));
                 }
             }
         } else if let Some(command) = prompt(line) {
             close(&mut open);
-            open =
-                command.map(|name| (Part { name: name.to_owned(), first: number + 1, last: number }, false));
+            open = command
+                .map(|name| (UnreadPart { name: name.to_owned(), first: number + 1, last: number }, false));
         } else if line.trim().starts_with("```") || !is_message(line) {
             close(&mut open);
             open = None;
@@ -154,8 +155,10 @@ mod tests {
                     $ smbench run\nread 512.5 MB/s\nwrite 4 MB/s\n\n$ cd /\n$ ls\na 1\n\
                     NAME   MAJ:MIN RM   SIZE RO TYPE MOUNTPOINT\nsda 8:0 0 1G 0 disk\n\n$ date\n";
         let input = Input::new("a.txt", text.as_bytes());
-        let named: Vec<(String, usize, usize)> =
-            parts(&input).into_iter().map(|part| (part.name, part.first, part.last)).collect();
+        let named: Vec<(String, usize, usize)> = parts(&input, super::super::is_message)
+            .into_iter()
+            .map(|part| (part.name, part.first, part.last))
+            .collect();
         let expected = [("smbench", 6, 7), ("lsblk", 11, 13)];
         assert_eq!(named, expected.map(|(name, first, last)| (name.to_owned(), first, last)));
         let run = &crate::import("a.txt", text.as_bytes()).unwrap()[0];

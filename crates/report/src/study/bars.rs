@@ -52,7 +52,7 @@ fn chart(part: &PartResult, unit: &str, lang: Lang) -> Option<Chart> {
     Some(Chart { title: part.title.line(lang), notes: vec![notes.line(lang)], plot })
 }
 
-/// Explains ±.
+/// Explains the sign ± below a table.
 pub(super) fn plus_minus_words() -> Text {
     text!("±: 95 % interval of the mean of the repetitions", "±: 繰り返しの平均の 95 % 信頼区間")
 }

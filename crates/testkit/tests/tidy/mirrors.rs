@@ -9,7 +9,7 @@ use crate::source::{Source, block_end};
 use std::collections::BTreeSet;
 
 /// Number of mirrored pairs of structs in the product.
-const MIRRORS: usize = 30;
+const MIRRORS: usize = 22;
 const SHARED_FIELDS: usize = 5;
 
 struct Struct {

@@ -23,20 +23,18 @@ pub fn untranslated(sources: &[Source]) -> Vec<Breach> {
     }]
 }
 
-/// Returns the places of the messages of a source. Literals are blank in its lines, but not their quotes.
+/// Returns the places of the messages of a source, in whose lines literals are blank.
 fn places(source: &Source) -> Vec<String> {
     let code = |number: usize| if source.is_test[number] { "" } else { source.lines[number].as_str() };
     let is_alone = |number: usize, column: usize| {
         let first = code(number)[column..].chars();
         let rest = (number + 1..source.lines.len()).flat_map(|number| code(number).chars());
         let mut words = first.chain(rest).filter(|character| !character.is_whitespace());
-        words.next() == Some('"')
-            && words.next() == Some('"')
-            && match words.next() {
-                Some(')' | ';') => true,
-                Some(',') => words.next() == Some(')'),
-                _ => false,
-            }
+        match words.next() {
+            Some(')' | ';') => true,
+            Some(',') => words.next() == Some(')'),
+            _ => false,
+        }
     };
     let mut all = Vec::new();
     for number in 0..source.lines.len() {

@@ -1,6 +1,6 @@
 //! The keys about figures: the tool's unit, rounds until a device is steady, and formulas.
 
-use super::{MOST_REPETITIONS, positive_duration, read_direction};
+use super::kit::{MOST_REPETITIONS, positive_duration, read_direction};
 use crate::data_file::{Value, nearest};
 use crate::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
 use crate::{error::Result, text};

@@ -1,6 +1,6 @@
 //! The reader of `io` steps. Preconditions use the same form.
 
-use super::{
+use super::kit::{
     integer_or, keys, positive_duration, read_data, read_directions, read_each, refuse_idle,
     refuse_shared_name, size,
 };

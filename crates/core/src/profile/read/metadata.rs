@@ -1,6 +1,6 @@
 //! The reader of `metadata` steps.
 
-use super::{flag, integer_or, keys};
+use super::kit::{flag, integer_or, keys};
 use crate::data_file::Value;
 use crate::profile::{MetadataPart, MetadataStep, parse_block_size};
 use crate::words::Keyword;

@@ -1,6 +1,6 @@
 //! The reader of `stopwatch` steps.
 
-use super::keys;
+use super::kit::keys;
 use crate::data_file::Value;
 use crate::profile::{StopwatchStep, TimeMark};
 use crate::quantity::{NS_PER_S, parse_duration_ns};
