@@ -724,14 +724,27 @@ mod tests {
         let written = serde_json::to_string(&workload).unwrap();
         assert_eq!(
             written,
-            r#"{"pattern":"random","thread_share":"usual","block_sizes":[{"size_bytes":4096,"weight":1}],"read_percent":100,"rewrite_every_reads":null,"iodepth":1,"threads":1,"offset_bytes":0,"span_bytes":1048576,"open_loop":null,"warm_up_ns":0,"end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":"zero","seed":1}"#
+            concat!(
+                r#"{"pattern":"random","thread_share":"usual","block_sizes":[{"size_bytes":4096,"#,
+                r#""weight":1}],"read_percent":100,"rewrite_every_reads":null,"iodepth":1,"threads":1,"#,
+                r#""offset_bytes":0,"span_bytes":1048576,"open_loop":null,"warm_up_ns":0,"#,
+                r#""end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"#,
+                r#""sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":"zero","seed":1}"#,
+            )
         );
         assert_eq!(serde_json::from_str::<Workload>(&written).unwrap(), workload);
         let step = IoStep::plain(Pattern::Sequential, 4096, 8, vec![Direction::Read]);
         let written = serde_json::to_string(&step).unwrap();
         assert_eq!(
             written,
-            r#"{"id":null,"label":null,"directions":["read"],"read_percent":50,"pattern":"sequential","thread_share":"usual","block_sizes":[{"size_bytes":4096,"weight":1}],"iodepth":8,"threads":1,"offset_bytes":0,"span_bytes":null,"rewrite_every_reads":null,"open_loop":null,"warm_up_ns":0,"warm_up_passes":0,"end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":null}"#
+            concat!(
+                r#"{"id":null,"label":null,"directions":["read"],"read_percent":50,"#,
+                r#""pattern":"sequential","thread_share":"usual","block_sizes":[{"size_bytes":4096,"#,
+                r#""weight":1}],"iodepth":8,"threads":1,"offset_bytes":0,"span_bytes":null,"#,
+                r#""rewrite_every_reads":null,"open_loop":null,"warm_up_ns":0,"warm_up_passes":0,"#,
+                r#""end":{"time_ns":null,"bytes":null,"passes":null,"time_check":"always"},"#,
+                r#""sync":{"o_sync":false,"every_writes":null,"at_end":"none"},"data":null}"#,
+            )
         );
         assert_eq!(serde_json::from_str::<IoStep>(&written).unwrap(), step);
         let wrong = written.replace("warm_up_passes", "warmup_passes");

@@ -29,7 +29,7 @@ fn own_result() -> StudyResult {
 fn an_article_has_its_answers_first_then_figures_with_their_scatter_and_the_order_of_measuring() {
     let words = |format, lang| {
         let made = study_article(&own_result(), &[], format, Theme::Light, lang).unwrap();
-        String::from_utf8(made.bytes().to_vec()).unwrap()
+        String::from_utf8(made.bytes().to_vec()).unwrap().replace('\u{a0}', " ")
     };
     for (lang, answer, title, figure, order) in [
         (
@@ -64,7 +64,7 @@ fn devices_are_the_rows_or_the_columns_of_the_same_figures() {
         let page = render_study_markdown(&result, Lang::En);
         let rows: Vec<Vec<String>> = page
             .lines()
-            .filter(|line| line.starts_with('|') && !line.contains("---"))
+            .filter(|line| line.starts_with('|') && !line.contains("--"))
             .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
             .collect();
         rows

@@ -76,7 +76,7 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let of = |name: &str, source: String| lab.write(name, source);
     let flow = of("flow.fio", JOBS.replace("stonewall", "trim_percentage=5"));
     lab.kurabe(&["run", text(&flow), text(&target)])
-        .is_refusal(10, &["`trim_percentage`", "trims are jobs", "flow.fio:14:1"]);
+        .is_refusal(10, &["`trim_percentage`", "use separate jobs", "flow.fio:14:1"]);
     let job = of("mine.fio", JOBS.to_owned());
     lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
     lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);

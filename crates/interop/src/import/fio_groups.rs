@@ -121,7 +121,7 @@ pub(super) struct Commands<'a> {
 }
 
 impl<'a> Commands<'a> {
-    /// Reads a line.
+    /// Reads a line that may hold a command of fio.
     pub(super) fn read(&mut self, line: &'a str) {
         let is_fio = |word: &&str| *word == "fio" || word.ends_with("/fio");
         let mut words = line.split_whitespace();

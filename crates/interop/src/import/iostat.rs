@@ -210,10 +210,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         log.reports.pop(); // Cut off: whether a device was idle is unknown.
     }
     if logs.is_empty() {
-        return not_mine(text!(
-            "no line contains iostat's columns `r/s` and `w/s`, or `tps`",
-            "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
-        ));
+        return no_columns();
     }
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
@@ -230,6 +227,13 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         run.notices.push(excerpt_notice());
     }
     Ok(runs)
+}
+
+fn no_columns() -> ImportedRuns {
+    not_mine(text!(
+        "no line contains iostat's columns `r/s` and `w/s`, or `tps`",
+        "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
+    ))
 }
 
 fn excerpt_notice() -> Notice {

@@ -15,7 +15,7 @@ const PHRASES: [(&str, usize, Finds); 8] = [
         let begins = |word: &&str| words(line.begun_comment).next() == Some(word);
         ["What", "Who", "Whoever", "Others"].iter().any(begins)
     }),
-    ("`is no` before a noun", 7, |line| {
+    ("`is no` before a noun", 6, |line| {
         let before_noun = |(start, phrase): (usize, &str)| {
             let rest = &line.text[start + phrase.len()..];
             !line.text[..start].ends_with("there")
@@ -30,7 +30,7 @@ const PHRASES: [(&str, usize, Finds); 8] = [
     ("nobody, somebody, whoever", 27, |line| {
         words(line.text).any(|word| ["nobody", "somebody", "whoever"].contains(&word))
     }),
-    ("is told", 7, |line| ["is told", "are told", "was told"].iter().any(|one| has(line.text, one))),
+    ("is told", 6, |line| ["is told", "are told", "was told"].iter().any(|one| has(line.text, one))),
     ("hangs on", 2, |line| has(line.text, "hang on") || has(line.text, "hangs on")),
     ("in the place of", 0, |line| has(line.text, "in the place of")),
     ("a doc comment of three words or fewer", 47, |line| {

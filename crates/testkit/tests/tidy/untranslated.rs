@@ -30,11 +30,7 @@ fn places(source: &Source) -> Vec<String> {
         let first = code(number)[column..].chars();
         let rest = (number + 1..source.lines.len()).flat_map(|number| code(number).chars());
         let mut words = first.chain(rest).filter(|character| !character.is_whitespace());
-        match words.next() {
-            Some(')' | ';') => true,
-            Some(',') => words.next() == Some(')'),
-            _ => false,
-        }
+        matches!(words.next(), Some(')' | ';'))
     };
     let mut all = Vec::new();
     for number in 0..source.lines.len() {

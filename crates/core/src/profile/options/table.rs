@@ -400,7 +400,8 @@ options! {
          "書く内容: random、zero、repeat、compressible:ゼロの割合(%)");
     "seed" seed: u64, Rules, Number, "N";
         ("Seed of offsets and data", "オフセットとデータの乱数のシード");
-    "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE", usual: Some("auto"), idle_on_models: true;
+    "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE",
+        usual: Some("auto"), idle_on_models: true;
         ("Engine: io_uring, pread/pwrite in threads, mmap (through the page cache), or automatically \
             whichever of the first two does not slow the storage down",
          "エンジン: io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または自動(前の 2 つのうちストレージの性能を引き出せるほう)");
