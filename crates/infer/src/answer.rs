@@ -174,8 +174,7 @@ impl InferredDevice {
         for layer in &spec.layers {
             write!(text, "\n[[layer]]\nkind = {:?}\nname = {:?}\n", layer.kind.word, layer.name).ok();
             for setting in layer.settings.iter() {
-                let usual = setting.parameter.default.map(|(value, source)| (value, source));
-                if usual == Some((&*setting.written, &*setting.source)) {
+                if setting.parameter.default == Some((&*setting.written, &*setting.source)) {
                     continue;
                 }
                 let (value, source) = (value_in_file(&setting.written), source(layer, setting));

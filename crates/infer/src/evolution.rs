@@ -91,15 +91,15 @@ impl Strategy {
         let sum: f64 = raw.iter().sum();
         let weights: Vec<f64> = raw.iter().map(|weight| weight / sum).collect();
         let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let combined = |of: fn(&(&[f64], &[f64])) -> Vec<f64>| -> Vec<f64> {
+        let combined = |vectors: &mut dyn Iterator<Item = &[f64]>| -> Vec<f64> {
             let mut total = vec![0.0; self.mean.len()];
-            for (weight, one) in weights.iter().zip(sorted) {
-                total.iter_mut().zip(of(one)).for_each(|(total, value)| *total += weight * value);
+            for (weight, one) in weights.iter().zip(vectors) {
+                total.iter_mut().zip(one).for_each(|(total, value)| *total += weight * value);
             }
             total
         };
-        let step = combined(|one| one.0.to_vec());
-        let drawn = combined(|one| one.1.to_vec());
+        let step = combined(&mut sorted.iter().map(|one| one.0));
+        let drawn = combined(&mut sorted.iter().map(|one| one.1));
         let width_rate = (effective + 2.0) / (size + effective + 5.0);
         let path_rate = (4.0 + effective / size) / (size + 4.0 + 2.0 * effective / size);
         let one_rate = 2.0 / ((size + 1.3).powi(2) + effective);

@@ -153,10 +153,11 @@ impl<'a> Problem<'a> {
         };
         let held: Vec<bool> = (0..size).map(is_held).collect();
         let mut matrix = Matrix::diagonal(size, 1e-3);
-        for row in 0..residuals.len() {
-            let column = |k: usize| if held[k] { 0.0 } else { derivatives[k][row] };
-            matrix.add_outer(&(0..size).map(column).collect::<Vec<_>>(), 1.0);
-        }
+        let rows = (0..residuals.len()).map(|row| {
+            let column = |(is_held, column): (&bool, &Vec<f64>)| if *is_held { 0.0 } else { column[row] };
+            held.iter().zip(derivatives).map(column).collect::<Vec<f64>>()
+        });
+        rows.for_each(|row| matrix.add_outer(&row, 1.0));
         for k in 0..size {
             *matrix.at(k, k) *= 1.0 + damping;
         }

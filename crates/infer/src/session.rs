@@ -169,7 +169,7 @@ pub fn infer(
         }
         candidates = search_again(candidates, &measured, limits, &mut random, &mut evaluations);
     }
-    Ok(conclude(candidates, measured, writes, evaluations, &mut random))
+    Ok(conclude(&candidates, measured, writes, evaluations, &mut random))
 }
 
 /// Returns the errors of the logarithms of the times, with the scatter of a model.
@@ -330,7 +330,7 @@ fn search_again<'f>(
 }
 
 fn conclude(
-    candidates: Vec<Candidate<'_>>,
+    candidates: &[Candidate<'_>],
     measured: Measurements,
     did_write: bool,
     mut evaluations: usize,

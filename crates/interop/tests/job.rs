@@ -88,7 +88,7 @@ fn exact() -> Vec<Workload> {
         base.clone().with(|access| access.pattern = Pattern::Zipf { exponent: 1.2 }),
         random.clone().with(|access| {
             access.block_sizes =
-                vec![BlockSize { size_bytes: 4096, weight: 90 }, BlockSize { size_bytes: 65536, weight: 10 }]
+                vec![BlockSize { size_bytes: 4096, weight: 90 }, BlockSize { size_bytes: 65536, weight: 10 }];
         }),
         base.clone().with(|access| access.pattern = Pattern::Pareto { skew: 0.3 }),
         base.clone().with(|access| access.pattern = Pattern::Normal { deviation_percent: 20.0 }),

@@ -162,7 +162,7 @@ impl IdentityRequest {
         let profile = self.inference.as_ref().map(InferenceRequest::profile).transpose()?;
         let seed = if is_model { prepared.profile().rules.seed } else { random_word()? };
         let open = prepared.open(lab)?;
-        open.identify(seed, self.writes || is_model, profile, tell)
+        open.identify(seed, self.writes || is_model, profile.as_ref(), tell)
     }
 }
 
@@ -172,7 +172,7 @@ impl Open<'_> {
         self,
         seed: u64,
         writes: bool,
-        profile: Option<Option<Profile>>,
+        profile: Option<&Option<Profile>>,
         tell: &mut dyn FnMut(DeviceProperty),
     ) -> Result<IdentifiedTarget> {
         let Self { mut journal, mut ground, plan, .. } = self;
@@ -183,7 +183,7 @@ impl Open<'_> {
         let may_reorder = devices.iter().any(|device| is_reordering(&device.scheduler));
         let mut inferred = None;
         let mut infer = |bench: &mut dyn DeviceBench| -> Result<()> {
-            if let Some(profile) = &profile {
+            if let Some(profile) = profile {
                 inferred = Some(infer_on(bench, profile.as_ref(), seed, &stop)?);
             }
             Ok(())

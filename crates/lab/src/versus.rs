@@ -529,8 +529,9 @@ impl Live<'_, '_> {
         let mut decide = |blocks, cell_count| live.borrow_mut().look(blocks, cell_count);
         let time_used = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
-        let headers = live.borrow().journals.iter().map(|journal| journal.record.header.clone()).collect();
-        let settling = settling_time(request, headers);
+        let headers: Vec<RunHeader> =
+            live.borrow().journals.iter().map(|journal| journal.record.header.clone()).collect();
+        let settling = settling_time(request, &headers);
         let rules = TurnRules { order_seed, own_spans, settling };
         Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
     }

@@ -112,7 +112,7 @@ impl TracedThread {
     pub(crate) fn file_of(&self, path: &Path, stat: &Stat) -> Option<OpenFile> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let is_regular = kind == FileType::RegularFile;
-        (stat.st_dev as u64 == self.device).then(|| OpenFile {
+        (stat.st_dev == self.device).then(|| OpenFile {
             number: stat.st_ino,
             size_bytes: if is_regular { stat.st_size as u64 } else { 0 },
             is_regular,

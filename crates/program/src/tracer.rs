@@ -111,7 +111,7 @@ struct TracedCommand<'t> {
 
 impl<'t> TracedCommand<'t> {
     fn new(log: &'t CallLog, command: u32, end: &'t Mutex<Option<TracedEnd>>) -> Self {
-        let device = rustix::fs::stat(&log.rules.folder).map_or(0, |stat| stat.st_dev as u64);
+        let device = rustix::fs::stat(&log.rules.folder).map_or(0, |stat| stat.st_dev);
         let (begun, processes) = (HashMap::new(), HashMap::new());
         Self { log, command, end, device, position: 0, begun, processes, unreturned: Vec::new() }
     }

@@ -27,4 +27,4 @@ mod tests;
 pub use call::{BaseFile, CallBytes, FileAction, FileCall, FileNumber, NamePlace};
 pub use hazard::{Hazard, HazardKind, hazards};
 pub use ledger::PromiseLedger;
-pub use recovered::{BrokenKind, BrokenPromise, RecoveredFile, RecoveredTree, UnsafeOrder, judge};
+pub use recovered::{BrokenKind, BrokenPromise, ReadBytes, RecoveredFile, RecoveredTree, UnsafeOrder, judge};

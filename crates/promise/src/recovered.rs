@@ -20,6 +20,9 @@ pub struct RecoveredFile {
     pub size_bytes: u64,
 }
 
+/// Reads a range of a file, by its name. `None` if the file does not exist.
+pub type ReadBytes<'r> = dyn Fn(&str, Range<u64>) -> Option<Vec<u8>> + 'r;
+
 /// All files after the power cut.
 pub struct RecoveredTree<'r> {
     /// Every file and folder.
@@ -27,7 +30,7 @@ pub struct RecoveredTree<'r> {
     /// Whether the numbers of files are the same as before the power cut.
     pub has_stable_numbers: bool,
     /// Reads a range of a file; `None` if that fails.
-    pub read: &'r dyn Fn(&str, Range<u64>) -> Option<Vec<u8>>,
+    pub read: &'r ReadBytes<'r>,
 }
 
 /// Kind of a broken promise.
@@ -137,12 +140,10 @@ fn is_lost(hazard: &Hazard, ledger: &PromiseLedger, base: &[BaseFile], tree: &Re
         HazardKind::RenameBeforeData => {
             left.is_some_and(|left| Some(&left.at) == hazard.at.as_ref() && !is_whole(left))
         }
-        HazardKind::OldContentDestroyed => {
-            !left.is_some_and(|left| is_whole(left)) && !is_as_before(hazard.file)
-        }
+        HazardKind::OldContentDestroyed => !left.is_some_and(&is_whole) && !is_as_before(hazard.file),
         HazardKind::SourceRemoved => {
             let source = hazard.source.is_some_and(is_as_before);
-            !source && !left.is_some_and(|left| is_whole(left))
+            !source && !left.is_some_and(is_whole)
         }
         // Only the program knows whether it notices.
         HazardKind::CommitBeforeData => false,

@@ -173,15 +173,13 @@ fn health_of_a_drive_is_attached_to_its_run_and_refused_without_one() {
     let attached = lab.kurabe(&["import", text(&smart), "--to", "last"]).ok();
     assert!(attached.out.contains(&format!("attached to run {id}")), "{}", attached.out);
     let shown = lab.kurabe(&["show", "--details"]).ok();
-    for words in
-        ["Example SSD 500", "41 °C", "on for 1,234 h", "smart.json, 2021-02-05 10:13 UTC)"]
-    {
+    for words in ["Example SSD 500", "41 °C", "on for 1,234 h", "smart.json, 2021-02-05 10:13 UTC)"] {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);
     }
     // The next report is of the same drive by its serial number.
     let again = lab.kurabe(&["import", text(&smart)]).ok();
     assert!(again.out.contains("the same serial number"), "{}", again.out);
-    let other = lab.write("other.json", &SMART.replace("\"S1\"", "\"S2\""));
+    let other = lab.write("other.json", SMART.replace("\"S1\"", "\"S2\""));
     let of_other = lab.kurabe(&["import", text(&other), "--to", "last"]);
     assert!(of_other.code() == Some(6) && of_other.err.contains("another drive"), "{}", of_other.err);
     // The result itself is unchanged: importing it again adds nothing.

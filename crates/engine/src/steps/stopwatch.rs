@@ -48,7 +48,7 @@ impl Real<'_> {
     ) -> Result<Repeated> {
         let mut stop = Lookout::of(&step.stop)?;
         let TimedSpan { start_ns, end_ns, noise } = match &step.start {
-            TimeMark::Program { command } => self.from_program(context, step, command, &mut stop)?,
+            TimeMark::Program { command } => self.timed_by_program(context, step, command, &mut stop)?,
             start => {
                 let mut start = Lookout::of(start)?;
                 start.forget()?;
@@ -73,7 +73,7 @@ impl Real<'_> {
     }
 
     /// Starts a program and waits for the end. Then the program is asked to end.
-    fn from_program(
+    fn timed_by_program(
         &self,
         context: &mut Context<'_>,
         step: &StopwatchStep,
@@ -162,7 +162,7 @@ impl Lookout {
     fn forget(&mut self) -> Result<()> {
         match self {
             Self::Keys(terminal) => {
-                let _ = tcflush(&terminal, QueueSelector::IFlush);
+                let _ = tcflush(terminal, QueueSelector::IFlush);
                 Ok(())
             }
             Self::Text(console, _) => {

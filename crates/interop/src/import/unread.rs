@@ -59,7 +59,7 @@ fn parts(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<UnreadPart> {
     // The open part, and whether it is known to be one.
     let mut open: Option<(UnreadPart, bool)> = None;
     let mut close = |open: &mut Option<(UnreadPart, bool)>| {
-        parts.extend(open.take().filter(|(_, is_sure)| *is_sure).map(|(part, _)| part))
+        parts.extend(open.take().filter(|(_, is_sure)| *is_sure).map(|(part, _)| part));
     };
     for (number, line) in input.whole_lines() {
         let tool = marks.tool(line);

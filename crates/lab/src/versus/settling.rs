@@ -13,7 +13,7 @@ const SETTLING_SHARE: u64 = 4;
 /// writes take seconds to fill a hard disk's cache of some tens of MB. A solid-state drive's write
 /// cache takes too long to fill between two repetitions, and reads do not fill any cache.
 /// `None` for a given profile, whose repetitions begin as it says.
-pub(super) fn settling_time(request: &VersusRequest, headers: Vec<RunHeader>) -> Option<SettlingTime> {
+pub(super) fn settling_time(request: &VersusRequest, headers: &[RunHeader]) -> Option<SettlingTime> {
     if request.given.is_some() {
         return None;
     }

@@ -2,7 +2,7 @@
 //! promise, and nothing else is.
 
 use super::*;
-use crate::{BrokenKind, BrokenPromise, RecoveredFile, RecoveredTree, judge};
+use crate::{BrokenKind, BrokenPromise, ReadBytes, RecoveredFile, RecoveredTree, judge};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -182,10 +182,7 @@ proptest! {
     }
 }
 
-fn tree_of<'r>(
-    files: &[(&str, FileNumber, u64)],
-    read: &'r dyn Fn(&str, Range<u64>) -> Option<Vec<u8>>,
-) -> RecoveredTree<'r> {
+fn tree_of<'r>(files: &[(&str, FileNumber, u64)], read: &'r ReadBytes<'r>) -> RecoveredTree<'r> {
     let file = |(name, file, size_bytes): &(&str, FileNumber, u64)| RecoveredFile {
         path: (*name).to_owned(),
         at: at(name),

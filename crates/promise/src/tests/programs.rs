@@ -182,7 +182,8 @@ fn programs_that_protect_their_data_are_not_reported() {
 #[test]
 fn names_and_marks_without_their_fsync_are_reported() {
     let record = || vec![base("db", OLD, 8192), base("index", NEW, 4096)];
-    let cases: Vec<(&str, Vec<BaseFile>, Vec<FileAction>, &[&str])> = vec![
+    type Case = (&'static str, Vec<BaseFile>, Vec<FileAction>, &'static [&'static str]);
+    let cases: Vec<Case> = vec![
         (
             "a new file whose folder is not synced",
             vec![],

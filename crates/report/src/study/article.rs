@@ -13,7 +13,7 @@ use kurabe_chart::{Theme, png};
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::words::Keyword;
-use kurabe_core::{ErrorKind, Lang, Result, Text, text};
+use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_doc::{Block, Doc, Html, Paragraph, Purpose};
 use kurabe_study::StudyResult;
 
@@ -148,5 +148,5 @@ fn body(result: &StudyResult, runs: &[RunRecord], lang: Lang) -> Doc {
 
 /// Returns the figure of the answer for a picture.
 pub(super) fn drawable_answer(result: &StudyResult, lang: Lang) -> String {
-    study_answer(result).unwrap_or_else(Text::default).line(lang)
+    study_answer(result).unwrap_or_default().line(lang)
 }

@@ -67,7 +67,7 @@ fn part_doc(part: &Part) -> Doc {
     let figures = Text::list(part.columns.iter().map(|column| column.head.name.clone()));
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
     let label = |row: &&StudyRow| row.label.clone().or_else(|| row.on.as_ref().map(Text::same));
-    let table = Table::of(&part.rows).cut(Cut::Wrap, Text::default(), |row| label(&row).unwrap_or_default());
+    let table = Table::of(&part.rows).cut(Cut::Wrap, Text::default(), |row| label(row).unwrap_or_default());
     doc.push(table.cut(Cut::Wrap, Text::default(), |row| target(row)).table().indent(4)).done()
 }
 

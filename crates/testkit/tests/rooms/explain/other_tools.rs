@@ -193,7 +193,7 @@ fn models_in_the_form_of_fio_have_the_reason_of_their_account() {
         let mut profile = profile("quick", None);
         take_time(&mut profile, 200_000_000);
         let modelled = measured_on(model(device), &profile);
-        let json = export(&[modelled.clone()], ExportFormat::FioJson, Lang::En).unwrap();
+        let json = export(std::slice::from_ref(&modelled), ExportFormat::FioJson, Lang::En).unwrap();
         let imported = record(&json);
         let own: Vec<CellLimit> = limits(&modelled);
         for limit in limits_from_outside(&imported) {

@@ -271,7 +271,7 @@ figures = [{ part = "rates" }]
 "#;
 
 /// Runs the study with these rates in MB/s for the repetitions of each device.
-fn own(rates: [&[u64]; 2], group: Option<&str>, apart: Option<Text>) -> StudyResult {
+fn own(rates: [&[u64]; 2], group: Option<&str>, apart: Option<&Text>) -> StudyResult {
     let study = Study::parse("own.toml", OWN, &Catalogue::load().unwrap()).unwrap();
     let on = vec![("b".to_owned(), "/mnt/b".into())];
     let plan = plan(&study, &StudyOptions { on, ..StudyOptions::default() }).unwrap();
@@ -303,7 +303,7 @@ fn own(rates: [&[u64]; 2], group: Option<&str>, apart: Option<Text>) -> StudyRes
             let targets: Vec<_> = points.iter().map(|point| point.target.clone()).collect();
             let paths = ["/mnt/a", "/mnt/b"].map(|path| PointTarget::Path(path.into()));
             assert_eq!(targets, paths, "both are measured together");
-            RealAnswers { answers: rates.iter().map(measured).collect(), apart: apart.clone() }
+            RealAnswers { answers: rates.iter().map(measured).collect(), apart: apart.cloned() }
         },
         1,
     )
@@ -339,7 +339,7 @@ fn devices_whose_repetitions_scatter_more_than_they_differ_are_a_tie() {
 #[test]
 fn devices_that_were_not_interleaved_say_why() {
     let why = text!("another sector size", "セクターサイズが違う");
-    let result = own([&[1, 1], &[1, 1]], None, Some(why.clone()));
+    let result = own([&[1, 1], &[1, 1]], None, Some(&why));
     assert_eq!(result.parts[0].order, [RowOrder::InSequence { rows: vec![0, 1], why }]);
     assert!(!result.verdicts[0].interleaved);
 }
