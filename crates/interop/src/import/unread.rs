@@ -109,7 +109,8 @@ pub(super) fn prompt(line: &str) -> Option<Option<String>> {
     });
     let is_bare = line.ends_with(['$', '#'])
         && is_place(line.trim_start_matches('[').trim_end_matches(['$', '#', ']', '~']));
-    let command = ["$ ", "❯ ", "➜ "].iter().find_map(|sign| line.strip_prefix(sign)).or(after_place);
+    let command =
+        ["$ ", "\u{276f} ", "\u{279c} "].iter().find_map(|sign| line.strip_prefix(sign)).or(after_place);
     if command.is_none() && is_bare {
         return Some(None);
     }
@@ -138,7 +139,7 @@ mod tests {
             ("root@nas:~# zpool status tank", Some("zpool status")),
             ("[root@host ~]# /usr/sbin/nvme list", Some("nvme list")),
             ("user@host:/srv$ LANG=C time lsblk -o NAME", Some("lsblk")),
-            ("❯ bench", Some("bench")),
+            ("\u{276f} bench", Some("bench")),
         ] {
             assert_eq!(prompt(line), Some(expected.map(str::to_owned)), "{line}");
         }

@@ -189,7 +189,7 @@ fn a_drive_at_its_link_is_limited_by_it() {
 #[test]
 fn models_in_the_form_of_fio_have_the_reason_of_their_account() {
     let (mut right, mut cells) = (0, 0);
-    for device in ["wd-red-3tb", "samsung-990-pro", "ssd-sata", "sd-card-a1"] {
+    for device in ["wd-red-3tb", "samsung-990-pro", "ssd-sata", "sandisk-extreme-a1-sd"] {
         let mut profile = profile("quick", None);
         take_time(&mut profile, 200_000_000);
         let modelled = measured_on(model(device), &profile);
