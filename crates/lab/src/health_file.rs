@@ -123,7 +123,9 @@ fn of_drive(store: &dyn Store, name: &str, report: &HealthReport, salt: &[u8]) -
         is_model(&device, &report.device)
     };
     let mut runs: Vec<RunRecord> = Vec::new();
-    for run in store.list()?.iter().filter(|run| run.model.is_none() && has_model(run)) {
+    // The list has no device of a run to which one was attached later.
+    let may_match = |run: &&RunSummary| run.model.is_none() && (run.device.is_none() || has_model(run));
+    for run in store.list()?.iter().filter(may_match) {
         runs.extend(store.load(&run.id));
     }
     runs.retain(|run| {
