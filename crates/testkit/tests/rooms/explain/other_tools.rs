@@ -197,7 +197,7 @@ fn models_in_the_form_of_fio_have_the_reason_of_their_account() {
         let imported = record(&json);
         let own: Vec<CellLimit> = limits(&modelled);
         for limit in limits_from_outside(&imported) {
-            let truth = own.iter().find(|own| limit.label.starts_with(&own.label) && own.part == limit.part);
+            let truth = own.iter().find(|own| limit.label.ends_with(&own.label) && own.part == limit.part);
             let Some(truth) = truth else { continue };
             // What moves bytes on the connection cannot be told from the device here.
             let truth = match place(truth.limit.kind) {
