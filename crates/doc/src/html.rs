@@ -15,7 +15,7 @@ const CHART_WIDTH_PX: u32 = 960;
 
 impl Doc {
     /// Returns the document as an HTML fragment for a page that includes
-    /// [`page_style`](crate::page_style).
+    /// `page_style` of the report.
     pub fn html(&self, lang: Lang) -> String {
         let mut html = Html::default();
         self.write_html(&mut html, lang, Theme::Page);

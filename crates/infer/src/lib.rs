@@ -1,7 +1,7 @@
 //! Finds the mechanism of a device and its parameters, so that workloads that were not measured can
 //! be predicted.
 //!
-//! A [`Family`] is a device file with free parameters. The model: probes are performed on the device
+//! A [`DeviceFamily`] is a device file with free parameters. The model: probes are performed on the device
 //! and, in virtual time, on candidates of each family. The parameters that reproduce the times are
 //! those of the device, as far as the probes determine them. A misfit above the noise means that no
 //! family has the mechanism of the device; then nothing is claimed.
