@@ -41,8 +41,7 @@ pub(crate) fn draw_samples(
 ) -> Vec<FamilyPoint> {
     let mut samples = Vec::new();
     for mode in modes(problem, searched, inflation) {
-        let count = ((mode.weight * SAMPLES as f64).round() as usize).max(1);
-        samples.extend((0..count).map(|_| mode.draw(problem, inflation, random)));
+        samples.extend((0..mode.sample_count()).map(|_| mode.draw(problem, inflation, random)));
     }
     samples
 }
@@ -59,8 +58,7 @@ pub(crate) fn walk_samples(
         let walkers = 2 * problem.ranged.len() + 4;
         let walkers = (0..walkers).map(|_| mode.draw(problem, inflation, random)).collect();
         let of_mode = walk(problem, walkers, inflation, random);
-        let count = ((mode.weight * SAMPLES as f64).round() as usize).max(1);
-        samples.extend(of_mode.into_iter().rev().take(count));
+        samples.extend(of_mode.into_iter().rev().take(mode.sample_count()));
     }
     samples
 }
@@ -83,6 +81,11 @@ fn modes<'s>(problem: &Problem<'_>, searched: &'s Searched, inflation: f64) -> V
 }
 
 impl PosteriorMode<'_> {
+    /// Returns the number of samples that its weight gives it, at least one.
+    fn sample_count(&self) -> usize {
+        ((self.weight * SAMPLES as f64).round() as usize).max(1)
+    }
+
     fn draw(&self, problem: &Problem<'_>, inflation: f64, random: &mut Random) -> FamilyPoint {
         let drawn: Vec<f64> = problem.ranged.iter().map(|_| normal(random)).collect();
         let step = self.factor.solve_upper(&drawn);

@@ -56,7 +56,7 @@ impl<const SET: u8> OptionArgs<SET> {
 impl<const SET: u8> Args for OptionArgs<SET> {
     fn augment_args(command: Command) -> Command {
         command.args(Self::options().map(|option| match SET {
-            // A few options of another command stand among its own.
+            // These commands list the few options that they take among their own.
             VERSUS | SWEEP => flag(option).help_heading(None),
             _ => flag(option),
         }))

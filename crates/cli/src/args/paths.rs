@@ -26,14 +26,7 @@ macro_rules! roles {
             }
         })+
 
-        impl TargetPath {
-    /// Returns the target that it names.
-    pub fn name(&self) -> TargetName {
-        self.0.as_path().into()
-    }
-}
-
-#[cfg(test)]
+        #[cfg(test)]
         pub(super) fn roles() -> Vec<std::any::TypeId> {
             vec![$(std::any::TypeId::of::<$name>()),+]
         }
@@ -51,4 +44,11 @@ roles! {
     SocketPath
     /// A file that is only read.
     InputPath
+}
+
+impl TargetPath {
+    /// Returns the target that it names.
+    pub fn name(&self) -> TargetName {
+        self.0.as_path().into()
+    }
 }

@@ -199,7 +199,7 @@ fn models_in_the_form_of_fio_have_the_reason_of_their_account() {
         for limit in limits_from_outside(&imported) {
             let truth = own.iter().find(|own| limit.label.ends_with(&own.label) && own.part == limit.part);
             let Some(truth) = truth else { continue };
-            // What moves bytes on the connection cannot be told from the device here.
+            // A record of another tool doesn't separate the transfer on the connection from the device.
             let truth = match place(truth.limit.kind) {
                 Connection => Device,
                 other => other,
