@@ -71,7 +71,7 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
 }
 
 /// Reports the file that was written.
-fn tell_written(
+pub(crate) fn tell_written(
     path: &OutputPath,
     format: ReportFormat,
     bytes: usize,

@@ -1,15 +1,15 @@
 //! `kurabe study`: list, show, run.
 
 use crate::args::{Global, StudyAction, StudyArgs, StudyNewArgs, StudyRunArgs};
-use crate::lang::t;
 use crate::output::{self, error_style, outputs, print, print_json, print_page, progress_mode, say, style};
 use crate::output::{outputs_next_to_result, write};
+use crate::report::tell_written;
 use crate::{is_silent, lang::lang, signals, stored::open_recovered};
 use kurabe_chart::Theme;
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::record::RunRecord;
 use kurabe_core::words::Keyword;
-use kurabe_core::{Result, number, shown, shown::Shown, text};
+use kurabe_core::{Result, shown, shown::Shown, text};
 use kurabe_lab::output::Output;
 use kurabe_lab::{Communicator, Stream, StudyRunner, check_paths, check_targets, run_study, share_points};
 use kurabe_lab::{assignments, text_of};
@@ -167,22 +167,11 @@ fn write_article(
     }
     output.write(made.bytes())?;
     let Some(path) = &args.output else { return Ok(()) };
-    if global.json {
-        let ids = runs.iter().map(|run| run.header.id.as_str()).collect();
-        let bytes = made.bytes().len();
-        return print_json(&ScriptLine::Report {
-            file: path.name(),
-            format: format.word(),
-            bytes,
-            runs: ids,
-        });
+    if !global.json && !global.quiet {
+        show(result, args, global, 0)?;
+        print("\n")?;
     }
-    if global.quiet {
-        return Ok(());
-    }
-    show(result, args, global, 0)?;
-    let size = number::count((made.bytes().len() as u64).div_ceil(1000));
-    print(&format!("\n{} {path} ({size} kB)\n", t("written:", "書き出しました:")))
+    tell_written(path, format, made.bytes().len(), &runs, global)
 }
 
 /// Loads the runs of a study's real targets, each once.

@@ -48,7 +48,7 @@ impl Thermometer {
         thermometer
     }
 
-    /// Returns whether there is no sensor.
+    /// Returns whether no sensor was found.
     pub fn is_empty(&self) -> bool {
         self.sensors.is_empty() && self.asked.is_empty()
     }

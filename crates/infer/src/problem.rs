@@ -65,7 +65,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the logarithms of the times at a point; `None` if there is no such device.
+    /// Returns the logarithms of the times at a point; `None` if the point is not a valid device.
     pub(crate) fn outcome(&self, point: &[f64]) -> Option<Vec<f64>> {
         self.evaluations.set(self.evaluations.get() + 1);
         let device = self.family.device(point, self.measured.span_bytes).ok()?;

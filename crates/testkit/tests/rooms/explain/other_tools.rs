@@ -1,6 +1,6 @@
 //! Limits of records of other tools.
 //!
-//! What a record of another tool can show is where the operations spent their time: in the device, in
+//! A record of another tool can show only where the operations spent their time: in the device, in
 //! a queue before it, in the programs, in a flush, in memory, or on the connection. Each text below has
 //! one such answer, which its numbers were made for, or none. The answer is right, vague (nothing is
 //! named) or wrong, and firmly wrong if it leaves no doubt. Results of modelled devices in fio's form
