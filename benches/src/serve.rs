@@ -18,7 +18,7 @@ use crate::serve_device;
 use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time};
 use crate::statistics::percentile;
 use crate::table::{figure, layout};
-use kurabe_serve::{Address, AttachBy, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
+use kurabe_serve::{Address, AttachBy, DataPlace, ServeRequest, ServeSettings, Serving};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::io::Write;
 use std::path::Path;
@@ -206,17 +206,11 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     };
     let request = ServeRequest {
         spec: spec(case)?,
-        seed: 1,
         address,
         control: None,
         data: DataPlace::Memory,
-        write_existing: false,
-        exports: 1,
-        spin_ns: USUAL_SPIN_NS,
-        round_trip_ns: None,
-        power: None,
-        faults: Vec::new(),
         log: None,
+        settings: ServeSettings::default(),
     };
     let words = |error: kurabe_core::Error| error.to_string();
     let mut serving = Serving::start(&request).map_err(words)?;

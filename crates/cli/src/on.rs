@@ -6,7 +6,8 @@ use crate::output::{print_json, print_page, print_texts, progress_mode, say, say
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_lab::{
-    CrashRequest, CutOutcome, OnRequest, RunHandle, crash_test, interrupted, load_served_model, run_on,
+    CrashRequest, CutOutcome, ModelFolder, OnRequest, RunHandle, crash_test, interrupted, load_served_model,
+    run_on,
 };
 use kurabe_price::device_below;
 use kurabe_report::{Mode, Priced, ScriptLine, crash_lines, served_lines};
@@ -25,11 +26,13 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let (faults, failing) = args.model.faults();
     let request = OnRequest {
         command: args.folder.command.clone(),
-        with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
-        spec: device_below(load_served_model(&target.name(), &args.model.sets()?, &args.without)?)?,
-        file_system: args.folder.fs,
-        size_bytes: args.folder.size,
-        seed: args.seed,
+        on: ModelFolder {
+            spec: device_below(load_served_model(&target.name(), &args.model.sets()?, &args.without)?)?,
+            seed: args.seed,
+            file_system: args.folder.fs,
+            size_bytes: args.folder.size,
+            with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
+        },
         faults,
         failing,
     };

@@ -99,7 +99,7 @@ pub struct Rules {
     pub data: Data,
     /// Whether every repetition of a cell visits the same offsets.
     pub same_offsets: bool,
-    /// Whether sequential access begins at another place in each repetition, so that it doesn't
+    /// Whether sequential access begins at another offset in each repetition, so that it doesn't
     /// find what the repetition before left in the drive's cache or had read ahead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,

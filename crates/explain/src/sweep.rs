@@ -99,7 +99,7 @@ fn too_little() -> Named {
     Named::unknown(
         text!("too few points for a curve", "点が少なすぎて曲線になりません"),
         text!(
-            "fewer than three were measured whole; a longer {TIME}, or a larger {MAX}, gives more",
+            "fewer than three were measured completely; use a longer {TIME} or a larger {MAX}",
             "最後まで測れた点が 3 つ未満です。{TIME} か {MAX} を大きくすると増えます"
         ),
     )

@@ -101,7 +101,7 @@ pub fn crash_test(
     handle: &RunHandle,
     mut tells: impl FnMut(&CutTrial),
 ) -> Result<CrashDone> {
-    let is_judged = request.check.is_none() && request.on.file_system != FileSystemKind::None;
+    let is_judged = request.check.is_none() && request.on.on.file_system != FileSystemKind::None;
     let mut whole = WholeRun::default();
     if is_judged || request.place == CutPlace::Anywhere {
         whole = WholeRun::record(request, is_judged, handle)?;
@@ -235,7 +235,7 @@ impl OneCut<'_> {
         if self.whole.unfollowed.is_some() {
             return Ok(true);
         }
-        let has_stable_numbers = self.request.on.file_system != FileSystemKind::Exfat;
+        let has_stable_numbers = self.request.on.on.file_system != FileSystemKind::Exfat;
         let (broken, lost) = promised.judge(folder, self.whole.orders.clone(), has_stable_numbers)?;
         (trial.broken, trial.lost_by) = (broken.into_iter().next(), lost.into_iter().next());
         Ok(trial.broken.is_none() && trial.lost_by.is_none())

@@ -108,7 +108,7 @@ pub use ranking::{ModelLimits, RankedModel, assumed_movers, limits_of_runs, rank
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
-pub use served_folder::{CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ServedFolder};
+pub use served_folder::{CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ModelFolder, ServedFolder};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
     ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,

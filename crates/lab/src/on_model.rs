@@ -2,14 +2,13 @@
 
 use crate::handle::RunHandle;
 use crate::pricing::{kernel, recorded_run};
-use crate::served_folder::{FileSystemKind, FolderEnd, FolderRequest, ServedFolder};
+use crate::served_folder::{FolderEnd, FolderRequest, ModelFolder, ServedFolder};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Result, Text};
 use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
 use kurabe_program::{CallLog, CallRules, ForegroundEnd, SyncOfFile};
 use kurabe_serve::{DeviceFault, FaultFigures, PowerRules, RequestLog, ServedFigures};
 use kurabe_sim::DeviceSpec;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A command and the device to run it on.
@@ -17,16 +16,8 @@ use std::sync::Arc;
 pub struct OnRequest {
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// Files and folders copied into the command's folder.
-    pub with: Vec<PathBuf>,
-    /// The device, without the computer layer.
-    pub spec: DeviceSpec,
-    /// File system on the device.
-    pub file_system: FileSystemKind,
-    /// Size of the file system.
-    pub size_bytes: u64,
-    /// Seed of random events in the model.
-    pub seed: u64,
+    /// Device, file system and files.
+    pub on: ModelFolder,
     /// Faults of the device from the start of the command.
     pub faults: Vec<DeviceFault>,
     /// Calls of the command that fail with an I/O error.
@@ -54,9 +45,9 @@ pub struct OnDone {
 /// When the device cannot be created, or the command cannot be started.
 pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let log = Arc::new(RequestLog::default());
-    let folder = request.folder(request.seed, None, Some(&log))?;
-    let DeviceSpec { name, title, .. } = &request.spec;
-    let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.spec.clone() };
+    let folder = request.folder(request.on.seed, None, Some(&log))?;
+    let DeviceSpec { name, title, .. } = &request.on.spec;
+    let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.on.spec.clone() };
     let panel = Panel { name: name.clone(), devices: vec![device] };
     let rules =
         CallRules { folder: folder.folder(), failing: request.failing.clone(), ..CallRules::default() };
@@ -70,9 +61,9 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     }
     let facts = BillFacts {
         command: request.command.clone(),
-        file_system: request.file_system.word().to_owned(),
-        size_bytes: request.size_bytes,
-        recorded_on: Some(request.spec.name.clone()),
+        file_system: request.on.file_system.word().to_owned(),
+        size_bytes: request.on.size_bytes,
+        recorded_on: Some(request.on.spec.name.clone()),
         kernel: kernel(),
         tick_ns: None,
         faults: request
@@ -95,12 +86,8 @@ impl OnRequest {
         log: Option<&Arc<RequestLog>>,
     ) -> Result<ServedFolder> {
         let folder = ServedFolder::make(FolderRequest {
-            spec: self.spec.clone(),
-            seed,
-            file_system: self.file_system,
-            size_bytes: self.size_bytes,
+            of: ModelFolder { seed, ..self.on.clone() },
             is_made_in_a_hurry: true,
-            with: self.with.clone(),
             // For a power cut, only the data matters, not the timing.
             is_in_time: power.is_none(),
             power,

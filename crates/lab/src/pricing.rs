@@ -6,7 +6,7 @@ use crate::handle::RunHandle;
 use crate::marks::Marks;
 use crate::open_files::OpenFiles;
 use crate::served_folder::{
-    CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ServedFolder, SettledFile,
+    CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ModelFolder, ServedFolder, SettledFile,
 };
 use crate::without_root::is_without_root;
 use kurabe_core::words::Keyword;
@@ -99,12 +99,14 @@ pub(crate) fn kernel() -> String {
 fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRecording, LeftBehind)> {
     let log = Arc::new(RequestLog::ticked());
     let folder = ServedFolder::make(FolderRequest {
-        spec: recording_device(request.size_bytes)?,
-        seed: 1,
-        file_system: request.file_system,
-        size_bytes: request.size_bytes,
+        of: ModelFolder {
+            spec: recording_device(request.size_bytes)?,
+            seed: 1,
+            file_system: request.file_system,
+            size_bytes: request.size_bytes,
+            with: request.with.clone(),
+        },
         is_made_in_a_hurry: false,
-        with: request.with.clone(),
         power: None,
         is_in_time: false,
         log: Some(Arc::clone(&log)),

@@ -22,7 +22,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Process, file_extents, users_of_file_system};
 use kurabe_serve::{
     Address, AttachBy, ControlRequest, CutReport, DataPlace, DeviceFault, PowerRules, RequestLog,
-    ServeRequest, ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder,
+    ServeRequest, ServeSettings, ServedFacts, ServedFigures, Serving, Visitor, attachments_folder,
     read_answer,
 };
 use kurabe_sim::DeviceSpec;
@@ -68,10 +68,10 @@ impl Keyword for FileSystemKind {
     ];
 }
 
-/// A request for a folder on a served model.
+/// A device, the file system on it, and the files in the command's folder.
 #[derive(Clone, Debug)]
-pub struct FolderRequest {
-    /// The device.
+pub struct ModelFolder {
+    /// The device, without the computer layer.
     pub spec: DeviceSpec,
     /// Seed of random events in the device and in a power cut.
     pub seed: u64,
@@ -79,10 +79,17 @@ pub struct FolderRequest {
     pub file_system: FileSystemKind,
     /// Size of the file system.
     pub size_bytes: u64,
-    /// Whether formatting writes only the minimum, for slow devices in real time.
-    pub is_made_in_a_hurry: bool,
     /// Files and folders to copy into the command's folder.
     pub with: Vec<PathBuf>,
+}
+
+/// A request for a folder on a served model.
+#[derive(Clone, Debug)]
+pub struct FolderRequest {
+    /// Device, file system and files.
+    pub of: ModelFolder,
+    /// Whether formatting writes only the minimum, for slow devices in real time.
+    pub is_made_in_a_hurry: bool,
     /// Rules for power cuts, if allowed.
     pub power: Option<PowerRules>,
     /// Whether replies should arrive on time. The round trip to the device is then measured at the
@@ -129,34 +136,33 @@ impl ServedFolder {
     /// # Errors
     /// When the device cannot be served, or a program that formats or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
-        refuse_equal_names(&request.with, request.file_system)?;
+        refuse_equal_names(&request.of.with, request.of.file_system)?;
         let visitor = Visitor::start(!is_without_root()).map_err(|error| {
             let message =
                 text!("cannot create a private mount namespace", "専用のマウント名前空間を作れません");
             Error::os(message, &error)
                 .remedy(text!("run as root: use sudo", "root 権限が必要です。sudo を使ってください"))
         })?;
-        if is_without_root() && request.file_system != FileSystemKind::Ext4 {
+        if is_without_root() && request.of.file_system != FileSystemKind::Ext4 {
             let message =
                 text!("without root, only ext4 is available", "root なしで使えるのは ext4 だけです");
             return Err(ErrorKind::Usage.error(message).remedy(text!("use sudo", "sudo を使ってください")));
         }
         let serving = Serving::start(&ServeRequest {
-            spec: request.spec.clone(),
-            seed: request.seed,
+            spec: request.of.spec.clone(),
             address: Address::Devices {
                 folder: attachments_folder()?,
                 by: if is_without_root() { AttachBy::Files } else { AttachBy::Auto },
             },
             control: None,
             data: DataPlace::Memory,
-            write_existing: false,
-            exports: 1,
-            spin_ns: USUAL_SPIN_NS,
-            round_trip_ns: (!request.is_in_time).then_some(0),
-            power: request.power.clone(),
-            faults: Vec::new(),
             log: request.log.clone(),
+            settings: ServeSettings {
+                seed: request.of.seed,
+                round_trip_ns: (!request.is_in_time).then_some(0),
+                power: request.power.clone(),
+                ..ServeSettings::default()
+            },
         })?;
         let device = serving.facts().devices[0].clone();
         let (pool, program) = (None, None);
@@ -199,7 +205,7 @@ impl ServedFolder {
 
     /// Returns whether there is a file system on the device.
     pub fn has_file_system(&self) -> bool {
-        self.request.file_system != FileSystemKind::None
+        self.request.of.file_system != FileSystemKind::None
     }
 
     /// Whether it is known where files lie while the command runs. A file system that is a program
@@ -208,7 +214,7 @@ impl ServedFolder {
         let is_kernels = !is_without_root() && self.program.is_none();
         is_kernels
             && matches!(
-                self.request.file_system,
+                self.request.of.file_system,
                 FileSystemKind::Ext4 | FileSystemKind::Xfs | FileSystemKind::Btrfs
             )
     }
@@ -414,7 +420,7 @@ impl ServedFolder {
             self.is_mounted = true;
             return Ok(());
         }
-        let kind = self.request.file_system;
+        let kind = self.request.of.file_system;
         if is_without_root() {
             let device = self.device.clone();
             self.program = Some(self.visit(move || FileSystemProgram::mount(&device))?);
@@ -452,20 +458,20 @@ impl ServedFolder {
     }
 
     fn make_file_system(&mut self) -> Result<()> {
-        if self.request.file_system == FileSystemKind::Zfs {
+        if self.request.of.file_system == FileSystemKind::Zfs {
             let device = self.device.clone();
             self.pool = Some(Arc::new(self.visit(move || ZfsPool::make(&device))?));
             return Ok(());
         }
         let device = self.device.to_string_lossy();
-        let size = self.request.size_bytes;
+        let size = self.request.of.size_bytes;
         let kibibytes = format!("{}k", size >> 10);
         let lazy = u8::from(self.request.is_made_in_a_hurry);
         let hashes = format!(
             "hash_seed={IDENTIFIER},lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,root_owner=0:0"
         );
         let (uuid, bytes) = (format!("uuid={IDENTIFIER}"), format!("size={size}"));
-        match self.request.file_system {
+        match self.request.of.file_system {
             FileSystemKind::Ext4 => program(
                 "mkfs.ext4",
                 &["-q", "-F", "-b", "4096", "-U", IDENTIFIER, "-E", &hashes, &device, &kibibytes],
@@ -483,7 +489,7 @@ impl ServedFolder {
     }
 
     fn copy_in(&self) -> Result<()> {
-        let (folder, with) = (self.folder(), self.request.with.clone());
+        let (folder, with) = (self.folder(), self.request.of.with.clone());
         self.visit(move || {
             with.iter().try_for_each(|path| {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());

@@ -20,9 +20,7 @@ use crate::output::Output;
 use crate::stores::StorePlace;
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
-use kurabe_serve::{
-    Address, DataPlace, DeviceFault, PowerRules, ServeRequest, ServedFacts, ServedFigures, Serving,
-};
+use kurabe_serve::{Address, DataPlace, ServeRequest, ServeSettings, ServedFacts, ServedFigures, Serving};
 use kurabe_sim::{DeviceSpec, load_device};
 use noted::KeptNote;
 use record::RecordPlaces;
@@ -42,22 +40,10 @@ pub struct ServedRequest {
     pub sets: Vec<(String, String)>,
     /// Layers to leave out.
     pub without: Vec<String>,
-    /// Number of the stack's addressable units to export.
-    pub exports: usize,
     /// Storage of the data, as [`DataPlace`] parses it.
     pub data: String,
-    /// Whether an existing file that kurabe did not create may be written.
-    pub write_existing: bool,
-    /// Seed of random events in the model and in a power cut.
-    pub seed: u64,
-    /// Time in ns before a deadline during which the server spins instead of sleeping.
-    pub spin_ns: u64,
-    /// Time in ns by which arrivals are dated back; measured if `None`.
-    pub round_trip_ns: Option<u64>,
-    /// Rules for power cuts, if allowed.
-    pub power: Option<PowerRules>,
-    /// Faults of the device from the start.
-    pub faults: Vec<DeviceFault>,
+    /// Exports, timing and faults.
+    pub settings: ServeSettings,
     /// Folder for the server's note, if others should find it.
     pub noted_in: Option<PathBuf>,
 }
@@ -108,16 +94,10 @@ impl PreparedServer {
     ) -> Result<Self> {
         let request = ServeRequest {
             spec: load_served_model(&asked.target, &asked.sets, &asked.without)?,
-            seed: asked.seed,
             address,
             control,
             data: DataPlace::parse(&asked.data)?,
-            write_existing: asked.write_existing,
-            exports: asked.exports,
-            spin_ns: asked.spin_ns,
-            round_trip_ns: asked.round_trip_ns,
-            power: asked.power.clone(),
-            faults: asked.faults.clone(),
+            settings: asked.settings.clone(),
             log: None,
         };
         let places = RecordPlaces::new(record, store)?;

@@ -162,7 +162,8 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
         )
     } else {
         text!(
-            "The runs have no test in common; those that differ in one thing are compared, and their names show it.",
+            "The runs have no test in common. Tests that differ in one property are compared instead; \
+             their names show it.",
             "共通の項目がないため、条件が 1 つだけ違う項目どうしを比べています。違いは項目名に示します。"
         )
     };
@@ -209,12 +210,14 @@ fn value_note(pair: &Pair) -> Option<Text> {
     let has = |is_it: fn(&ComparedCell) -> bool| pair.cells.iter().any(is_it);
     if has(|cell| cell.by_samples) {
         return Some(text!(
-            "The samples of one pass are compared: an interval shows how samples vary, not how passes do.",
+            "The samples within one pass are compared, so the interval shows the variation between \
+             samples, not between passes.",
             "1 回の測定のサンプルどうしを比べています。区間はサンプルのばらつきによるもので、測り直したときの差は含みません。"
         ));
     }
     has(|cell| cell.statistic == Statistic::Best).then_some(text!(
-        "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
+        "One of the tools prints only its best repetition, so the best repetition of the other run is \
+         used as well.",
         "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
     ))
 }
@@ -275,7 +278,8 @@ pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
 pub(crate) fn memory_words(run: &Text, cells: impl Iterator<Item = Text>) -> Option<Paragraph> {
     let cells = Text::list(cells);
     let words = text!(
-        "{cells}: the figure of {run} is that of the computer's memory, not of its drives; it holds until memory is full",
+        "{cells}: the figure of {run} is the speed of the computer's memory, not of its drives, and \
+         applies only until memory is full",
         "{cells}: {run} の値はコンピューターのメモリーの速さで、ドライブの速さではありません。メモリーが一杯になるまでの値です";
         cells, run
     );
@@ -343,12 +347,12 @@ pub(crate) fn unevenness(pair: &Pair) -> Doc {
 fn smooth(side: &Side) -> Text {
     let Some(Stutter { stalls: 1.., worst_ns, .. }) = side.stutter else {
         return match side.stutter {
-            Some(_) => text!("has no stall", "停滞なし"),
-            None => text!("does not tell", "記録なし"),
+            Some(_) => text!("has no pause", "停滞なし"),
+            None => text!("does not record pauses", "記録なし"),
         };
     };
     let worst = number::latency_ns(worst_ns);
-    text!("has short stalls only, the longest {worst}", "短い停滞のみ(最長 {worst})")
+    text!("has only short pauses, the longest {worst}", "短い停滞のみ(最長 {worst})")
 }
 
 /// Maximum number of cells present in only one run that are listed by name. The others are counted.
@@ -366,11 +370,11 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
             |alone: &Alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]);
         let named = Text::join(cells.iter().take(NAMED_ALONE).map(name), [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
-            0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
+            0 => text!("only in {run}: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {
                 let all = cells.len();
                 text!(
-                    "only {run} has {all} more tests: {named} and {more} others ({JSON} names all)",
+                    "only in {run}: {all} more tests, {named} and {more} others ({JSON} lists all)",
                     "{run} にしかない項目 {all} 件: {named} ほか {more} 件({JSON} ですべて表示)";
                     run, named
                 )

@@ -335,7 +335,7 @@ fn settling_words(settling: SettledBy) -> Text {
             text!("the configuration of the volume, if it is one", "ボリュームであれば、その構成情報")
         }
     };
-    words::sentence(&text!("would settle it: {way}", "確かめる方法: {way}"; way))
+    words::sentence(&text!("to settle it: {way}", "確かめる方法: {way}"; way))
 }
 
 #[cfg(test)]

@@ -59,8 +59,8 @@ fn headline(device: &InferredDevice) -> Text {
     let misfit = number::ratio(device.misfit);
     if !device.is_explained {
         return text!(
-            "no stack that kurabe knows explains this device: the nearest ({family}) misses {count} times by \
-             {misfit} times their error; these are missed most",
+            "no stack that kurabe knows explains this device: the nearest ({family}) differs from \
+             {count} times by {misfit} times their error. The largest differences:",
             "kurabe の知るどの構成でも説明できません。最も近い「{family}」でも、{count} 個の測定値との差が誤差の \
              {misfit} 倍あります。差の大きいもの";
             family
@@ -75,7 +75,7 @@ fn headline(device: &InferredDevice) -> Text {
         return explained;
     }
     let rivals = Text::list(device.rivals.iter().cloned());
-    text!("{explained}; {rivals} would, too", "{explained}。{rivals} でも説明できます"; explained, rivals)
+    text!("{explained}; {rivals} would as well", "{explained}。{rivals} でも説明できます"; explained, rivals)
 }
 
 fn interval_words(kind: ParameterType, interval: &ValueInterval) -> String {

@@ -50,7 +50,7 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
 
 fn document(result: &StudyResult) -> Doc {
     let mut doc = Doc::new();
-    doc.heading(1, result.study.clone()).aside(result.title.clone()).append(about(result));
+    doc.heading(1, result.name.clone()).aside(result.title.clone()).append(about(result));
     for part in &result.parts {
         let title = part.title.map(|title| format!("{} · {title}", part.id));
         doc.gap().heading(2, title).append(part_body(part, false));
@@ -88,23 +88,23 @@ fn legend(result: &StudyResult) -> Text {
     let occurs = |status: Status| rows().flat_map(|row| &row.cells).any(|cell| cell.status == status);
     let meaning = |status: Status| match status {
         Status::Predicted => {
-            text!("follows from the model, fitted to nothing", "どの公表値にも合わせずにモデルから得た値")
+            text!("follows from the model without fitting", "どの公表値にも合わせずにモデルから得た値")
         }
         Status::Calibrated => {
-            text!("a parameter was chosen so that it comes out", "この値になるようにパラメーターを選んだもの")
+            text!("a parameter was chosen to reproduce it", "この値になるようにパラメーターを選んだもの")
         }
         Status::Assumed => text!(
-            "rests on a parameter without a source, chosen in view of what is said of it",
+            "depends on a parameter without a source, chosen to match statements about it",
             "根拠のないパラメーターを、記事の記述に合うように選んだもの"
         ),
-        Status::Source => text!("repeats a figure that the model was given", "モデルに与えた値そのもの"),
-        Status::Measured => text!("on a device of yours", "手元の機器で測った値"),
+        Status::Source => text!("repeats a figure that was given to the model", "モデルに与えた値そのもの"),
+        Status::Measured => text!("measured on your device", "手元の機器で測った値"),
     };
     let all = [Status::Predicted, Status::Calibrated, Status::Assumed, Status::Source, Status::Measured];
     let occurring = all.into_iter().filter(|status| occurs(*status));
     let occurring = occurring.map(|status| Text::join([status_word(status), meaning(status)], [": "; 2]));
     let words = Text::join(occurring, ["; ", "。"]);
-    text!("{words}; a figure without a word is predicted", "{words}。印のない値は予測"; words)
+    text!("{words}; an unmarked figure is predicted", "{words}。印のない値は予測"; words)
 }
 
 /// Shows how to ask a model for its time account. Uses the run that the study names, otherwise the

@@ -121,7 +121,7 @@ pub(crate) fn engine(name: &str) -> Text {
 
 pub(crate) fn data(data: Data) -> Text {
     match data {
-        Data::Random => text!("random data, every block its own", "データ: ランダム(ブロックごとに別)"),
+        Data::Random => text!("random data, different in each block", "データ: ランダム(ブロックごとに別)"),
         Data::Zero => text!("zeros", "データ: ゼロ"),
         Data::Repeat => text!("one random block, repeated", "データ: 同じランダムブロックの繰り返し"),
         Data::Compressible { percent } => {

@@ -21,7 +21,7 @@ fn own_result() -> StudyResult {
     own.order = vec![RowOrder::Interleaved { rows: vec![0, 1], blocks: 4 }];
     let mut best = best_verdict();
     (best.article, best.published, best.interleaved) = (None, None, true);
-    best.choices.iter_mut().for_each(|choice| choice.real = true);
+    best.grounds.choices.iter_mut().for_each(|choice| choice.real = true);
     StudyResult { parts: vec![own], verdicts: vec![best], unasked: Vec::new(), ..result() }
 }
 
@@ -60,7 +60,7 @@ fn an_article_has_its_answers_first_then_figures_with_their_scatter_and_the_orde
 fn devices_are_the_rows_or_the_columns_of_the_same_figures() {
     let table = |across: bool| {
         let mut result = own_result();
-        result.parts[0].devices_across = across;
+        result.parts[0].head.devices_across = across;
         let page = render_study_markdown(&result, Lang::En);
         let rows: Vec<Vec<String>> = page
             .lines()

@@ -7,9 +7,9 @@ use kurabe_explain::{CellLimit, Limit, LimitKind, Strength};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, QuestionResult, RankedChoice, ReasonView, RestsOn, RowResult, STUDIES, Status,
-    StudyAxis, StudyResult, Swap, WhyRun, study_named,
+    Agreement, Answer, ArticleView, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, Grounds,
+    OfPublished, PartHead, PartResult, Published, QuestionHead, QuestionResult, RankedChoice, ReasonView,
+    RestsOn, RowResult, STUDIES, Status, StudyAxis, StudyHead, StudyResult, Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -53,22 +53,24 @@ pub fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         less_is_better: false,
     };
     PartResult {
-        id: "part".to_owned(),
-        title: text!("a table", "表"),
-        note: None,
-        profile: "cdm-2".to_owned(),
-        catalogue: None,
-        axes: if axis.is_empty() {
-            Vec::new()
-        } else {
-            vec![StudyAxis { parameter: "raid.strip".to_owned(), values: values.clone() }]
+        head: PartHead {
+            id: "part".to_owned(),
+            title: text!("a table", "表"),
+            note: None,
+            catalogue: None,
+            axes: if axis.is_empty() {
+                Vec::new()
+            } else {
+                vec![StudyAxis { parameter: "raid.strip".to_owned(), values: values.clone() }]
+            },
+            devices_across: false,
         },
+        profile: "cdm-2".to_owned(),
         columns: (0..6).map(column).collect(),
         rows: (0..axis.len().max(1)).map(row).collect(),
         swaps: Vec::new(),
         ties: Vec::new(),
         order: Vec::new(),
-        devices_across: false,
     }
 }
 
@@ -81,25 +83,22 @@ fn article(agreement: Agreement) -> Option<ArticleView> {
     })
 }
 
+fn head(id: &str, title: Text) -> QuestionHead {
+    QuestionHead { id: id.to_owned(), title }
+}
+
 fn untold_verdict() -> QuestionResult {
     QuestionResult {
-        id: "price".to_owned(),
-        title: text!("Which is cheaper?", "安いのはどちらか"),
+        head: head("price", text!("Which is cheaper?", "安いのはどちらか")),
         parts: ["part".to_owned()].into(),
         purpose: None,
-        choices: Vec::new(),
-        figures: Vec::new(),
+        grounds: Grounds::default(),
         margin: 0.05,
         answer: None,
         untold: Some(text!("no prices are known", "価格のデータがありません")),
         published: None,
         article: article(Agreement::CannotBeTold),
         interleaved: false,
-        changed: false,
-        count: 0,
-        calibrated: 0,
-        unreached: Vec::new(),
-        assumed: Vec::new(),
     }
 }
 
@@ -120,14 +119,17 @@ pub fn best_verdict() -> QuestionResult {
         let standings = vec![standing(first, 1.0), standing(second, 0.8)];
         Answer::Best(Best { best: vec![first], standings, rests_on, holds: None })
     };
-    QuestionResult {
-        id: "which".to_owned(),
-        title: text!("Which is better?", "よいのはどちらか"),
+    let grounds = Grounds {
         choices: vec![choice("one", text!("first", "一方")), choice("two", text!("second", "他方"))],
         figures: vec![
             figure(text!("read", "読み出し"), "MB/s", false, [100.0, 200.0]),
             figure(text!("access", "アクセス時間"), "ms", true, [1.0, 1.3]),
         ],
+        ..Grounds::default()
+    };
+    QuestionResult {
+        head: head("which", text!("Which is better?", "よいのはどちらか")),
+        grounds,
         answer: Some(best(1, 0, vec![RestsOn { figure: 0, instead: vec![0] }])),
         untold: None,
         published: Some(OfPublished { answer: best(0, 1, Vec::new()), agreement: Some(Agreement::Agrees) }),
@@ -144,11 +146,11 @@ fn a_verdict_is_read_aloud_in_both_languages() {
     for words in [
         "second: 25 % faster than first.",
         "read 200.0 : 100.0 MB/s; access 1.3 : 1.0 ms",
-        "it hangs on read; without that, it would be first.",
+        "the answer depends on read; without it, it would be first.",
         "The published figures, decided in the same way: first: 25 % faster than second. They agree with",
-        "The article: the first. The figures come to something else.",
+        "The article: the first. The figures disagree.",
         "Why: it was old.",
-        "The figures cannot tell: no prices are known.",
+        "The figures cannot decide this: no prices are known.",
         "Of the article's conclusions (2): ✗ differs 1, ? cannot tell 1.",
         "was not run: another.",
     ] {
@@ -180,8 +182,7 @@ fn reason_verdict(kind: LimitKind, account: bool) -> QuestionResult {
         CellLimit { number: 1, label: "SEQ 1 MiB Q8 T1".to_owned(), part: "read".to_owned(), limit };
     let agreement = if is_told { Agreement::Agrees } else { Agreement::CannotBeTold };
     QuestionResult {
-        id: "why".to_owned(),
-        title: text!("Why is it slow?", "なぜ遅いのか"),
+        head: head("why", text!("Why is it slow?", "なぜ遅いのか")),
         answer: Some(Answer::Reason(Box::new(ReasonView { outside, account }))),
         untold: None,
         article: article(agreement),
@@ -209,13 +210,15 @@ fn a_reason_is_read_beside_the_models_account() {
 pub fn result() -> StudyResult {
     StudyResult {
         schema: 1,
-        study: "study".to_owned(),
-        title: Text::same("a study"),
-        source: None,
-        note: None,
+        head: StudyHead {
+            name: "study".to_owned(),
+            title: Text::same("a study"),
+            source: None,
+            note: None,
+            why: None,
+        },
         seed: 1,
         sets: Vec::new(),
-        why: None,
         parts: vec![part(&[], Some(1100.0)), part(&["8 KiB", "64 KiB", "1 MiB"], None)],
         verdicts: vec![best_verdict(), untold_verdict()],
         unasked: vec!["another".to_owned()],
@@ -304,14 +307,14 @@ fn a_row_that_left_its_place_is_told_in_one_line() {
     assert_eq!(order(&page(&[])), ["The order of the published figures is kept."]);
     assert_eq!(
         order(&page(&[(1, 0), (1, 2), (1, 3)])),
-        ["Another order than published in random read 0: B comes out above: A; C; D."]
+        ["The order differs from the published one in random read 0: B is above: A; C; D."]
     );
     assert_eq!(
         order(&page(&[(0, 3), (1, 3), (2, 0)])),
         [
-            "Another order than published in random read 0: A comes out above: D.",
-            "Another order than published in random read 0: A comes out below: C.",
-            "Another order than published in random read 0: B comes out above: D.",
+            "The order differs from the published one in random read 0: A is above: D.",
+            "The order differs from the published one in random read 0: A is below: C.",
+            "The order differs from the published one in random read 0: B is above: D.",
         ]
     );
 }
@@ -329,7 +332,8 @@ fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
         profile: "pull-replay".to_owned(),
         cell: Some("git pull".to_owned()),
     };
-    let named = StudyResult { why: Some(why), ..result() };
+    let mut named = result();
+    named.head.why = Some(why);
     let typed = "\n  kurabe run model:b --set raid.members=5 --profile pull-replay\n  kurabe why --cell \"git pull\"\n";
     assert!(render_study(&named, &style).contains(typed), "{page}");
     let mut real = named;
@@ -401,7 +405,7 @@ fn what_is_the_same_for_all_is_told_once() {
     };
     cells(&mut sweep, |cell| (cell.status, cell.reason) = (Status::Predicted, None));
     let page = render_study(&sweep, &style);
-    assert_eq!(page.matches("a figure without a word is predicted").count(), 1, "{page}");
+    assert_eq!(page.matches("an unmarked figure is predicted").count(), 1, "{page}");
     let second = page.find("raid.strip").expect("the second table");
     assert!(!page[second..].contains("(predicted"), "{page}");
     for row in &mut sweep.parts[1].rows {
@@ -459,11 +463,11 @@ fn a_published_difference_that_the_model_does_not_show_is_told() {
     let tied = page(&[(0, 1), (2, 1)], &[]);
     assert!(!tied.contains("is kept"), "{tied}");
     assert!(tied.contains("No published order is reversed, but"), "{tied}");
-    let sentence = "though published apart in random read 0: \"A\", \"B, C\" and \"D\".";
+    let sentence = "but the model's are within 1 %, in random read 0: \"A\", \"B, C\" and \"D\".";
     assert!(tied.contains(sentence), "{tied}");
     let both = page(&[(0, 1)], &[(2, 0)]);
     assert!(
-        both.contains("Another order than published") && both.contains("Not told apart by the model"),
+        both.contains("The order differs from the published one") && both.contains("Published figures differ, but"),
         "{both}"
     );
     assert!(page(&[], &[]).contains("The order of the published figures is kept."));
@@ -476,10 +480,10 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
         why: Text::same(why),
     };
     let mut which = best_verdict();
-    which.choices[1].name = text!("second, with more", "他方、増設");
-    (which.count, which.calibrated) = (4, 3);
-    which.unreached = vec![caveat("read", "a defect")];
-    which.assumed = vec![caveat("write", "nobody knows")];
+    which.grounds.choices[1].name = text!("second, with more", "他方、増設");
+    (which.grounds.count, which.grounds.calibrated) = (4, 3);
+    which.grounds.unreached = vec![caveat("read", "a defect")];
+    which.grounds.assumed = vec![caveat("write", "nobody knows")];
     which.article = article(Agreement::WasGiven);
     let page = |which: &QuestionResult, lang| {
         let verdicts = vec![which.clone()];
@@ -488,16 +492,16 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
     let en = page(&which, Lang::En);
     for words in [
         "\"second, with more\": 25 % faster than \"first\".",
-        "Of the 4 values that went in, 3 are calibrated on published ones.",
+        "Of the 4 values used, 3 are calibrated on published ones.",
         "Not reached by the model (\"first\": read, access; \"second, with more\": access): a defect.",
-        "Assumed, not found (\"first\": write, access; \"second, with more\": access): nobody knows.",
-        "only because the model was given this",
+        "Assumed, without a source (\"first\": write, access; \"second, with more\": access): nobody knows.",
+        "but this was given to the model",
         "Of the article's conclusions (1): = was given 1.",
     ] {
         assert!(en.contains(words), "{words}: {en}");
     }
     let ja = page(&which, Lang::Ja);
     assert!(ja.contains("「他方、増設」。「一方」より 25 % 速い。"), "{ja}");
-    which.calibrated = 4;
-    assert!(page(&which, Lang::En).contains("All 4 values that went in are calibrated"), "{en}");
+    which.grounds.calibrated = 4;
+    assert!(page(&which, Lang::En).contains("All 4 values used are calibrated"), "{en}");
 }

@@ -70,7 +70,7 @@ fn a_copy_within_is_told_against_its_halves() {
     };
     let mut record = stories::turnaround();
     let costs = cost_sentence(&record).unwrap();
-    assert!(costs.contains("costs 17.8 s more. What grew: \"going back and forth"), "{costs}");
+    assert!(costs.contains("costs 17.8 s more. The increase: \"going back and forth"), "{costs}");
     for repetition in &mut record.cells[4].repetitions {
         let account = repetition.account.as_mut().unwrap();
         account.shares.iter_mut().for_each(|share| share.time_ns /= 2);
@@ -214,7 +214,7 @@ fn a_traced_repetition_is_taken_apart() {
         |record: &mut RunRecord, kernel: KernelSplit| record.cells[0].repetitions[3].kernel = Some(kernel);
     kernel(&mut record, KernelSplit { rest_mean_ns: None, ..traced.kernel.unwrap() });
     let page = render(&record, &style);
-    assert!(page.contains("the rest is not known"), "{page}");
+    assert!(page.contains("the rest is unknown"), "{page}");
     kernel(&mut record, KernelSplit { lost_events: 5, ..KernelSplit::default() });
     assert!(render(&record, &style).contains("the kernel dropped 5 events"));
     kernel(&mut record, KernelSplit::default());

@@ -28,16 +28,15 @@ pub(crate) use recipient::{FrontOutcome, FrontRequest};
 
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
-use crate::fault::{DeviceFault, DeviceFaults};
+use crate::fault::DeviceFaults;
 use crate::honesty::Account;
 use crate::listen::Doorway;
-use crate::power::PowerRules;
 use crate::protocol::Export;
-use crate::request_log::RequestLog;
+use crate::request::ServeRequest;
 use crate::workers::{Returned, Workers};
 use connection::Connection;
 use kurabe_core::{Error, text};
-use kurabe_sim::{DeviceSpec, Stack};
+use kurabe_sim::Stack;
 use pending::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
@@ -73,9 +72,8 @@ const FIRST_CONNECTION: u64 = 2;
 
 /// Parts that a hub is built from.
 pub(crate) struct HubParts {
-    pub(crate) spec: DeviceSpec,
+    pub(crate) request: ServeRequest,
     pub(crate) stack: Stack,
-    pub(crate) seed: u64,
     pub(crate) disks: Vec<Arc<Disk>>,
     pub(crate) exports: Arc<[Export]>,
     /// Socket that clients connect to, if there is one.
@@ -83,15 +81,6 @@ pub(crate) struct HubParts {
     pub(crate) commands: Receiver<HubCommand>,
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) time: RealTime,
-    pub(crate) spin_ns: u64,
-    /// Round trip that the user set, in ns; measured if `None`.
-    pub(crate) round_trip_ns: Option<u64>,
-    /// Rules for power cuts, if they are enabled.
-    pub(crate) power: Option<PowerRules>,
-    /// Faults that are set from the start.
-    pub(crate) faults: Vec<DeviceFault>,
-    /// Log of the requests that the stack receives.
-    pub(crate) log: Option<Arc<RequestLog>>,
 }
 
 pub(crate) struct Hub {
@@ -161,7 +150,7 @@ impl Hub {
             dirty: HashSet::new(),
             account: Account::default(),
             counts: ServedFigures {
-                round_trip_ns: parts.round_trip_ns.unwrap_or(0),
+                round_trip_ns: parts.request.settings.round_trip_ns.unwrap_or(0),
                 ..ServedFigures::default()
             },
             announced: false,
@@ -247,7 +236,7 @@ impl Hub {
                 now_ns = self.wake(now_ns);
             }
             let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
-            match wait_for(due, now_ns, self.parts.spin_ns, HOUSEKEEPING_NS) {
+            match wait_for(due, now_ns, self.parts.request.settings.spin_ns, HOUSEKEEPING_NS) {
                 // Clients are heard between two events, however quickly events follow each other.
                 WaitFor::Not | WaitFor::Awake if is_near => {
                     let is_heard = now_ns.saturating_sub(self.looked_ns) <= LAST_LOOK_NS;
@@ -320,7 +309,7 @@ impl Hub {
 
     /// Prepares the answers that are due in a moment; they leave when they are due.
     fn drive_ahead(&mut self) -> bool {
-        let soon_ns = self.now_ns() + LAST_LOOK_NS.min(self.parts.spin_ns);
+        let soon_ns = self.now_ns() + LAST_LOOK_NS.min(self.parts.request.settings.spin_ns);
         let due_ns = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= soon_ns);
         let Some(due_ns) = due_ns.filter(|_| !self.operations.is_empty()) else { return false };
         self.parts.stack.advance(due_ns);

@@ -4,16 +4,13 @@ use crate::apart::apart;
 use crate::attach::{AttachedParts, Attachment, ServedFront, users_of};
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, ControlRequest, Controls};
-use crate::data::DataPlace;
 use crate::disk::{Disk, SECTOR_BYTES};
-use crate::fault::DeviceFault;
 use crate::hub::{Hub, HubCommand, HubParts, ServedFigures};
 use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::platform;
-use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::rehearsal::{KeepingUp, Rehearsal, keeping_up, trim_all_ns};
-use crate::request_log::RequestLog;
+use crate::request::ServeRequest;
 use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
@@ -37,35 +34,6 @@ use std::time::{Duration, Instant};
 const MOST_EXPORTS: usize = 64;
 /// Longest time that kurabe's own server takes to answer.
 const OWN_PATIENCE: Duration = Duration::from_secs(5);
-
-/// The stack to serve, its data, and the address for clients.
-#[derive(Clone, Debug)]
-pub struct ServeRequest {
-    /// Stack to serve.
-    pub spec: DeviceSpec,
-    /// Seed of the stack's randomness.
-    pub seed: u64,
-    /// Address that clients connect to.
-    pub address: Address,
-    /// Path of the control socket; next to the socket of `address` if `None`.
-    pub control: Option<PathBuf>,
-    /// Place of the data.
-    pub data: DataPlace,
-    /// Whether an existing file that kurabe did not create may be written to.
-    pub write_existing: bool,
-    /// Number of addressable units of the stack to export.
-    pub exports: usize,
-    /// Time before a due event for which the thread spins instead of sleeping, in ns.
-    pub spin_ns: u64,
-    /// Round trip that is subtracted from arrival times, in ns; measured if `None`.
-    pub round_trip_ns: Option<u64>,
-    /// Rules for power cuts, if they are enabled.
-    pub power: Option<PowerRules>,
-    /// Faults that are set from the start.
-    pub faults: Vec<DeviceFault>,
-    /// Log of the requests that the stack receives.
-    pub log: Option<Arc<RequestLog>>,
-}
 
 /// Facts about a served stack that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,12 +77,13 @@ impl Serving {
     /// # Errors
     /// If the stack, its data or its socket cannot be opened.
     pub fn start(request: &ServeRequest) -> Result<Self> {
-        let ServeRequest { spec, seed, exports, .. } = request;
-        let mut stack = Stack::new(spec, *seed)?;
-        check_exports(*exports, stack.units())?;
+        let ServeRequest { spec, settings, .. } = request;
+        let exports = settings.exports;
+        let mut stack = Stack::new(spec, settings.seed)?;
+        check_exports(exports, stack.units())?;
         let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
-        request.faults.iter().try_for_each(|fault| fault.check(*exports, size_bytes))?;
-        let data = request.data.open(size_bytes, *exports, request.write_existing)?;
+        settings.faults.iter().try_for_each(|fault| fault.check(exports, size_bytes))?;
+        let data = request.data.open(size_bytes, exports, settings.write_existing)?;
         let Ways { attachment, control, door, listener } = Ways::open(request)?;
         let port = listener.as_ref().and_then(|listener| listener.port);
         let facts = ServedFacts {
@@ -123,7 +92,7 @@ impl Serving {
             front: attachment.as_ref().map(Attachment::front),
             control,
             size_bytes,
-            exports: *exports,
+            exports,
             most_memory_bytes: data.most_bytes,
             model: stack.record(spec),
             keeping_up: None,
@@ -133,24 +102,18 @@ impl Serving {
         let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
         let (sender, commands) = channel();
         let parts = HubParts {
-            spec: spec.clone(),
+            request: request.clone(),
             stack: stack.clone(),
-            seed: *seed,
             disks: data
                 .disks
                 .into_iter()
-                .map(|data| Arc::new(Disk::new(data, request.power.is_some())))
+                .map(|data| Arc::new(Disk::new(data, settings.power.is_some())))
                 .collect(),
-            exports: exports_of(spec, &stack, size_bytes, *exports),
+            exports: exports_of(spec, &stack, size_bytes, exports),
             listener,
             commands,
             bell: Arc::clone(&bell),
             time: request.log.as_ref().map_or_else(RealTime::begin, |log| log.time()),
-            spin_ns: request.spin_ns,
-            round_trip_ns: request.round_trip_ns,
-            power: request.power.clone(),
-            faults: request.faults.clone(),
-            log: request.log.clone(),
         };
         let (disks, time, exports) = (parts.disks.clone(), parts.time, Arc::clone(&parts.exports));
         if attachment.is_some() {
@@ -169,7 +132,7 @@ impl Serving {
             // They are created only once.
             let _ = serving.controls.devices.set(serving.facts.devices.clone());
         }
-        serving.let_clients_in(request.round_trip_ns, port.is_some(), &mut stack)?;
+        serving.let_clients_in(settings.round_trip_ns, port.is_some(), &mut stack)?;
         Ok(serving)
     }
 
@@ -332,7 +295,7 @@ impl Ways {
             Address::Socket(path) => (None, Some(path.as_path()), Some(control_path(path))),
             Address::Port(_) => (None, None, None),
             Address::Devices { folder, by } => {
-                let attachment = Attachment::begin(folder, *by, request.exports)?;
+                let attachment = Attachment::begin(folder, *by, request.settings.exports)?;
                 let control = attachment.control();
                 (Some(attachment), None, Some(control))
             }
@@ -427,6 +390,7 @@ fn uri(address: &Address, port: Option<u16>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DataPlace, PowerRules, ServeSettings};
     use std::io::{Read, Write};
 
     const READ: u16 = 0;
@@ -488,17 +452,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut serving = Serving::start(&ServeRequest {
             spec: kurabe_sim::load_device("ideal-ram-disk").unwrap(),
-            seed: 1,
             address: Address::Socket(folder.path().join("s")),
             control: None,
             data: DataPlace::Memory,
-            write_existing: false,
-            exports: 1,
-            spin_ns: 0,
-            round_trip_ns: Some(0),
-            power: Some(PowerRules::default()),
-            faults: Vec::new(),
             log: None,
+            settings: ServeSettings {
+                spin_ns: 0,
+                round_trip_ns: Some(0),
+                power: Some(PowerRules::default()),
+                ..ServeSettings::default()
+            },
         })
         .unwrap();
         let mut kernel = Kernel::of(&serving);

@@ -1,6 +1,6 @@
 //! A small NBD client, which sends one request at a time or arbitrary bytes.
 
-use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
+use kurabe_serve::{Address, DataPlace, ServeRequest, ServeSettings, Serving};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -26,17 +26,11 @@ pub struct Server {
 pub fn request(model: &str, socket: &Path) -> ServeRequest {
     ServeRequest {
         spec: load_device(model).unwrap(),
-        seed: 1,
         address: Address::Socket(socket.to_owned()),
         control: None,
         data: DataPlace::Memory,
-        write_existing: false,
-        exports: 1,
-        spin_ns: USUAL_SPIN_NS,
-        round_trip_ns: Some(0),
-        power: None,
-        faults: Vec::new(),
         log: None,
+        settings: ServeSettings { round_trip_ns: Some(0), ..ServeSettings::default() },
     }
 }
 

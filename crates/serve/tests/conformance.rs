@@ -77,7 +77,7 @@ fn nbdinfo_lists_several_exports() {
     let server = serve(|request| {
         request.spec = kurabe_sim::load_device("mirror3-usb").unwrap();
         ["zfs", "mirror"].iter().for_each(|name| request.spec.remove_layer(name).unwrap());
-        request.exports = 3;
+        request.settings.exports = 3;
     });
     let list = words(&run("nbdinfo", &["--list", uri(&server)]));
     for name in ["export=\"0\"", "export=\"1\"", "export=\"2\""] {

@@ -161,7 +161,7 @@ fn several_devices_of_one_stack_keep_their_own_bytes() {
     let box_of_disks = |request: &mut ServeRequest| {
         request.spec = load_device("mirror3-usb").unwrap();
         ["zfs", "mirror"].iter().for_each(|layer| request.spec.remove_layer(layer).unwrap());
-        request.exports = 3;
+        request.settings.exports = 3;
     };
     let Some(device) = Device::new(box_of_disks) else { return };
     let paths = device.serving.facts().devices.clone();
@@ -205,8 +205,9 @@ fn what_lives_is_not_cleaned_up_and_what_is_not_ours_is_not_called_ours() {
 /// Power is cut while a file system is in use and comes back: synced data is present.
 #[test]
 fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
-    let cuts =
-        |request: &mut ServeRequest| request.power = Some(PowerRules { seed: 3, ..PowerRules::default() });
+    let cuts = |request: &mut ServeRequest| {
+        request.settings.power = Some(PowerRules { seed: 3, ..PowerRules::default() })
+    };
     let Some(device) = Device::new(cuts) else { return };
     let (path, at) = (device.path(0).to_str().unwrap().to_owned(), device.folder.path().join("mnt"));
     std::fs::create_dir(&at).unwrap();

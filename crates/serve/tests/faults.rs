@@ -11,7 +11,9 @@ const EIO: i32 = 5;
 const MIB: usize = 1 << 20;
 
 fn faulty(faults: &[&str]) -> Server {
-    serve(|request| request.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect())
+    serve(|request| {
+        request.settings.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect()
+    })
 }
 
 /// Returns the number of an error, or 0.

@@ -58,13 +58,11 @@ impl Disk {
     fn attach(rules: PowerRules, faults: Vec<DeviceFault>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mnt")).unwrap();
-        let request = ServeRequest {
+        let mut request = ServeRequest {
             address: Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
-            power: Some(rules),
-            faults,
-            log: None,
             ..request("hitachi-hds721616plat80", Path::new(""))
         };
+        (request.settings.power, request.settings.faults) = (Some(rules), faults);
         let disk = Self { serving: Serving::start(&request).unwrap(), folder };
         disk.make_file_system();
         disk

@@ -17,8 +17,8 @@ fn serve(rules: PowerRules, faults: &[&str]) -> Server {
     let mut request = request("hitachi-hds721616plat80", &socket);
     // The cache makes the test faster and changes nothing else.
     request.spec.set("disk.write_cache", "true").unwrap();
-    request.power = Some(rules);
-    request.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect();
+    request.settings.power = Some(rules);
+    request.settings.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect();
     Server { serving: Serving::start(&request).unwrap(), socket, folder }
 }
 

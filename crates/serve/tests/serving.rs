@@ -69,7 +69,7 @@ fn no_answer_comes_before_its_time() {
 fn a_round_trip_longer_than_the_model_makes_answers_immediate() {
     let server = serve(|request| {
         request.spec.set("memory.access", "2ms").unwrap();
-        request.round_trip_ns = Some(50_000_000);
+        request.settings.round_trip_ns = Some(50_000_000);
     });
     let mut client = Client::connect(&server.socket).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(100));
@@ -79,7 +79,7 @@ fn a_round_trip_longer_than_the_model_makes_answers_immediate() {
     assert!(figures.lateness.max_ns >= 45_000_000, "{figures:?}");
     assert_eq!(figures.round_trip_ns, 50_000_000);
     drop(server);
-    let measured = serve(|request| request.round_trip_ns = None);
+    let measured = serve(|request| request.settings.round_trip_ns = None);
     assert!(measured.serving.figures().unwrap().round_trip_ns > 0);
     // The request was by kurabe's own client, which is not counted.
     assert_eq!(measured.serving.figures().unwrap().connections, 0);
@@ -107,7 +107,7 @@ fn several_exports_are_several_disks_of_one_stack() {
     let server = serve(|request| {
         request.spec = load_device("mirror3-usb").unwrap();
         ["zfs", "mirror"].iter().for_each(|name| request.spec.remove_layer(name).unwrap());
-        request.exports = 3;
+        request.settings.exports = 3;
     });
     let mut disks: Vec<Client> =
         ["0", "1", "2"].iter().map(|name| Client::of_export(&server.socket, name).unwrap()).collect();
@@ -127,7 +127,8 @@ fn a_stack_has_no_more_exports_than_its_top_addresses() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
     for exports in [0, 2] {
-        let request = kurabe_serve::ServeRequest { exports, ..request("mirror3-usb", &socket) };
+        let mut request = request("mirror3-usb", &socket);
+        request.settings.exports = exports;
         assert_eq!(Serving::start(&request).err().unwrap().kind(), ErrorKind::Usage);
     }
     assert!(!socket.exists());

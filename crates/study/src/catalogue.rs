@@ -138,16 +138,21 @@ pub struct PublishedColumn {
 }
 
 /// A table of published figures.
+///
+/// It serializes the facts that all its rows share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedTable {
     /// Id, unique in the catalogue.
+    #[serde(skip)]
     pub id: String,
     /// Title.
     pub title: Text,
     /// Article, document or address.
+    #[serde(skip)]
     pub source: String,
     /// Year of publication, if known.
+    #[serde(skip)]
     pub year: Option<u16>,
     /// Tool, with its version if known.
     pub tool: String,
@@ -162,10 +167,13 @@ pub struct PublishedTable {
     /// Computer that it was measured on.
     pub host: Option<Text>,
     /// Remarks on the figures.
+    #[serde(rename = "table_note")]
     pub note: Option<Text>,
     /// Columns.
+    #[serde(skip)]
     pub columns: Vec<PublishedColumn>,
     /// Rows.
+    #[serde(skip)]
     pub rows: Vec<PublishedRow>,
 }
 

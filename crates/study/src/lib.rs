@@ -33,7 +33,8 @@ pub use marks::{KnownMiss, known_misses};
 pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{
-    Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
+    Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, QuestionHead,
+    USUAL_MARGIN,
 };
 pub use real::RealAnswers;
 pub use result::{
@@ -41,11 +42,11 @@ pub use result::{
 };
 pub use run::{AnswerListener, Models, PointAnswers, compute, compute_models, run};
 pub use study::{
-    FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,
-    embedded_trace, load_study, own_or_named_profile, study_named,
+    FigureMark, MarkKind, Part, PartHead, STUDIES, Study, StudyColumn, StudyHead, StudyRow, TRACES, WhyRun,
+    embedded_profile, embedded_trace, load_study, own_or_named_profile, study_named,
 };
 pub use template::{ComparedDevice, study_of_devices};
 pub use verdict::{
-    Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
+    Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, Grounds, OfPublished,
     QuestionResult, RankedChoice, ReasonView, RestsOn,
 };

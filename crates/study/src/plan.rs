@@ -176,7 +176,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &
         let mut applied = false;
         let mut kept = Vec::new();
         for mut part in std::mem::take(parts) {
-            if let Some(own) = part.axes.iter_mut().find(|own| own.parameter == axis.parameter) {
+            if let Some(own) = part.head.axes.iter_mut().find(|own| own.parameter == axis.parameter) {
                 *own = axis.clone();
             } else {
                 let mut fitting = Vec::new();
@@ -186,7 +186,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &
                     }
                 }
                 part.rows = fitting;
-                part.axes.push(axis.clone());
+                part.head.axes.push(axis.clone());
             }
             if !part.rows.is_empty() {
                 applied = true;

@@ -15,6 +15,7 @@ use kurabe_compare::Use;
 use kurabe_core::Text;
 use kurabe_explain::LimitKind;
 use serde::Serialize;
+use std::ops::Deref;
 
 /// Default margin: a smaller difference does not matter. It is the default of `kurabe compare`.
 pub const USUAL_MARGIN: f64 = 0.05;
@@ -27,10 +28,8 @@ pub const MODEL_MARGIN: f64 = 0.01;
 /// A question of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Id within the study.
-    pub id: String,
-    /// The question, in words.
-    pub title: Text,
+    /// Id and words.
+    pub head: QuestionHead,
     /// How the figures decide it.
     pub ask: Ask,
     /// The choices.
@@ -41,6 +40,24 @@ pub struct Question {
     pub margin: Option<f64>,
     /// Conclusion of the article.
     pub article: Option<Article>,
+}
+
+/// Id and words of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuestionHead {
+    /// Id of the question within the study.
+    pub id: String,
+    /// The question, in words.
+    pub title: Text,
+}
+
+impl Deref for Question {
+    type Target = QuestionHead;
+
+    fn deref(&self) -> &QuestionHead {
+        &self.head
+    }
 }
 
 /// How figures decide a question.

@@ -1,10 +1,11 @@
 //! Results of a study: tables with the published figure, kurabe's, the error, and the status of
 //! each figure.
 
-use crate::study::{FigureMark, MarkKind, WhyRun};
-use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
+use crate::study::{FigureMark, MarkKind, PartHead, StudyHead};
+use crate::{published::Published, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
 use serde::Serialize;
+use std::ops::Deref;
 
 /// Version of the result format.
 pub const RESULT_SCHEMA: u32 = 1;
@@ -33,20 +34,13 @@ pub enum Status {
 pub struct StudyResult {
     /// Version of this format ([`RESULT_SCHEMA`]).
     pub schema: u32,
-    /// Name of the study.
-    pub study: String,
-    /// Question that the study answers.
-    pub title: Text,
-    /// The article whose experiment it repeats.
-    pub source: Option<String>,
-    /// Remarks.
-    pub note: Option<Text>,
+    /// Name, question and source of the study.
+    #[serde(flatten)]
+    pub head: StudyHead,
     /// Seed of the models.
     pub seed: u64,
     /// Parameters that the user changed.
     pub sets: Vec<(String, String)>,
-    /// Run whose account explains the result.
-    pub why: Option<WhyRun>,
     /// Tables.
     pub parts: Vec<PartResult>,
     /// Answers to the study's questions. Reports show them as text, so they are not serialized.
@@ -54,6 +48,14 @@ pub struct StudyResult {
     pub verdicts: Vec<QuestionResult>,
     /// Names of questions that need a table which was not run.
     pub unasked: Vec<String>,
+}
+
+impl Deref for StudyResult {
+    type Target = StudyHead;
+
+    fn deref(&self) -> &StudyHead {
+        &self.head
+    }
 }
 
 /// How real targets of a table were measured in relation to each other.
@@ -81,18 +83,11 @@ pub enum RowOrder {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartResult {
-    /// Id within the study.
-    pub id: String,
-    /// Title.
-    pub title: Text,
-    /// Remarks on its figures.
-    pub note: Option<Text>,
+    /// Id, title and axes of the table.
+    #[serde(flatten)]
+    pub head: PartHead,
     /// Name of the profile.
     pub profile: String,
-    /// Catalogue table that it is compared with.
-    pub catalogue: Option<String>,
-    /// Parameters that vary in every row.
-    pub axes: Vec<StudyAxis>,
     /// Columns.
     pub columns: Vec<ColumnResult>,
     /// Rows.
@@ -104,9 +99,14 @@ pub struct PartResult {
     /// How the real targets were measured in relation to each other; empty for fewer than two.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<RowOrder>,
-    /// Whether the devices are the columns of the table, rather than its rows.
-    #[serde(skip)]
-    pub devices_across: bool,
+}
+
+impl Deref for PartResult {
+    type Target = PartHead;
+
+    fn deref(&self) -> &PartHead {
+        &self.head
+    }
 }
 
 /// A column of a result table.
@@ -316,7 +316,7 @@ impl StudyResult {
         let errors: Vec<_> =
             self.parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.error.as_ref()).collect();
         let first = errors.first()?;
-        let (name, rows) = (&self.study, errors.len());
+        let (name, rows) = (&self.name, errors.len());
         Some(ErrorKind::Target.error(text!(
             "{name}: {rows} of the rows could not be measured; the first: {first}",
             "{name}: 測定できない行が {rows} 件あります。最初のもの: {first}"; first
@@ -370,12 +370,15 @@ mod tests {
             )],
         });
         PartResult {
-            id: "t".to_owned(),
-            title: Text::same("t"),
-            note: None,
+            head: PartHead {
+                id: "t".to_owned(),
+                title: Text::same("t"),
+                note: None,
+                catalogue: None,
+                axes: Vec::new(),
+                devices_across: false,
+            },
             profile: "p".to_owned(),
-            catalogue: None,
-            axes: Vec::new(),
             columns: vec![ColumnResult {
                 key: "read".to_owned(),
                 name: Text::same("read"),
@@ -388,7 +391,6 @@ mod tests {
             swaps: Vec::new(),
             ties: Vec::new(),
             order: Vec::new(),
-            devices_across: false,
         }
     }
 

@@ -81,16 +81,12 @@ pub fn run(
         answers.get(point)?.as_ref().ok()
     };
     let verdicts = verdicts(&plan.study.questions, &parts, &measured);
-    let unanswered = |question: &&Question| !verdicts.iter().any(|verdict| verdict.id == question.id);
+    let unanswered = |question: &&Question| !verdicts.iter().any(|verdict| verdict.head.id == question.id);
     Ok(StudyResult {
         schema: RESULT_SCHEMA,
-        study: plan.study.name.clone(),
-        title: plan.study.title.clone(),
-        source: plan.study.source.clone(),
-        note: plan.study.note.clone(),
+        head: plan.study.head.clone(),
         seed: plan.seed,
         sets: plan.sets.clone(),
-        why: plan.study.why.clone(),
         unasked: plan.study.questions.iter().filter(unanswered).map(|question| question.id.clone()).collect(),
         parts,
         verdicts,
@@ -189,18 +185,13 @@ impl Layout<'_> {
             Some((index, row.point, measured, self.apart[row.point].as_ref()))
         });
         let mut result = PartResult {
-            id: part.id.clone(),
-            title: part.title.clone(),
-            note: part.note.clone(),
+            head: part.head.clone(),
             profile: part.profile.name.clone(),
-            catalogue: part.catalogue.clone(),
-            axes: part.axes.clone(),
             columns: part.columns.iter().map(|column| column.head.clone()).collect(),
             rows,
             swaps: Vec::new(),
             ties: Vec::new(),
             order: order(real),
-            devices_across: part.devices_across,
         };
         (result.swaps, result.ties) = result.find_order();
         result

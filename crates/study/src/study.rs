@@ -30,8 +30,9 @@ use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{ErrorKind, Result, Text, library, nearest, text};
-use serde::Serialize;
+use kurabe_core::{ErrorKind, Result, Text, library, nearest, shown, text};
+use serde::{Serialize, Serializer};
+use std::ops::Deref;
 use std::path::PathBuf;
 
 /// Name and text of every study, in the order in which they are listed.
@@ -60,7 +61,20 @@ pub const TRACES: &[(&str, &str)] = library!["studies/traces", "": "git-pull.iol
 /// A study, as read from its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// Name.
+    /// Its name, question and source, which the result repeats.
+    pub head: StudyHead,
+    /// Tables.
+    pub parts: Vec<Part>,
+    /// Questions about the figures.
+    pub questions: Vec<Question>,
+}
+
+/// Name, question and source of a study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StudyHead {
+    /// Name of the study.
+    #[serde(rename = "study")]
     pub name: String,
     /// Question that the study answers.
     pub title: Text,
@@ -68,12 +82,16 @@ pub struct Study {
     pub source: Option<String>,
     /// Remarks.
     pub note: Option<Text>,
-    /// Tables.
-    pub parts: Vec<Part>,
-    /// Questions about the figures.
-    pub questions: Vec<Question>,
     /// Run whose account explains the result.
     pub why: Option<WhyRun>,
+}
+
+impl Deref for Study {
+    type Target = StudyHead;
+
+    fn deref(&self) -> &StudyHead {
+        &self.head
+    }
 }
 
 /// A run of a model whose account, layer by layer, explains the result of a study.
@@ -93,24 +111,41 @@ pub struct WhyRun {
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
+    /// Its id, title and axes, which the result repeats.
+    pub head: PartHead,
+    /// Profile to run, with the study's own changes; every step has a name.
+    pub profile: Profile,
+    /// Columns.
+    pub columns: Vec<StudyColumn>,
+    /// Rows.
+    pub rows: Vec<StudyRow>,
+}
+
+/// Id, title and axes of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartHead {
     /// Id within the study.
     pub id: String,
     /// Title.
     pub title: Text,
     /// Remarks on its figures.
     pub note: Option<Text>,
-    /// Profile to run, with the study's own changes; every step has a name.
-    pub profile: Profile,
     /// Catalogue table that it is compared with.
     pub catalogue: Option<String>,
-    /// Columns.
-    pub columns: Vec<StudyColumn>,
     /// Parameters that vary in every row.
     pub axes: Vec<StudyAxis>,
-    /// Rows.
-    pub rows: Vec<StudyRow>,
     /// Whether the devices are the columns of the table, rather than its rows.
+    #[serde(skip)]
     pub devices_across: bool,
+}
+
+impl Deref for Part {
+    type Target = PartHead;
+
+    fn deref(&self) -> &PartHead {
+        &self.head
+    }
 }
 
 /// A column: one figure of every row.
@@ -123,32 +158,55 @@ pub struct StudyColumn {
 }
 
 /// A row: a target with changed parameters.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// It serializes what `kurabe study show` prints of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyRow {
     /// Id within the part, if questions refer to it.
+    #[serde(skip)]
     pub id: Option<String>,
-    /// Label; `None` if the row is named after the device that is measured.
+    /// Label; `null` if the row is named after the device that is measured.
     pub label: Option<Text>,
-    /// Name of the model; `None` if the row is measured on a real target only.
+    /// Name of the model; `null` if the row is measured on a real target only.
     pub model: Option<String>,
-    /// Real target that is measured unless the user names another; `None` for a model.
+    /// Real target that is measured unless the user names another. Models have none.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_target")]
     pub target: Option<PathBuf>,
     /// Changed parameters: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
-    /// Model in the denominator, if the figures are ratios, with its changed parameters.
-    pub over: Option<(String, Vec<(String, String)>)>,
-    /// Step that replaces `{step}` in figures.
-    pub step: Option<String>,
     /// Name by which the user can set the real target.
     pub on: Option<String>,
+    /// Model in the denominator, if the figures are ratios, with its changed parameters.
+    #[serde(serialize_with = "model_of_pair")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub over: Option<(String, Vec<(String, String)>)>,
+    /// Step that replaces `{step}` in figures.
+    #[serde(skip)]
+    pub step: Option<String>,
     /// Profile of the row, if it changes the rules of the part's.
+    #[serde(skip)]
     pub profile: Option<Profile>,
     /// Parameters of unknown value, each with the lowest and highest plausible value.
+    #[serde(skip)]
     pub unknown: Vec<StudyAxis>,
     /// Published figures, one place for each column.
+    #[serde(skip)]
     pub published: Vec<Option<Published>>,
     /// Marks of single figures.
+    #[serde(skip)]
     pub marks: Vec<FigureMark>,
+}
+
+fn shown_target<S: Serializer>(target: &Option<PathBuf>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    target.as_deref().map(shown::name).serialize(to)
+}
+
+fn model_of_pair<S: Serializer>(
+    over: &Option<(String, Vec<(String, String)>)>,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    over.as_ref().map(|(model, _)| model).serialize(to)
 }
 
 /// Status of a figure that is not a plain prediction.

@@ -16,7 +16,7 @@ mod gather;
 mod reason;
 
 pub use answer::{
-    Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
+    Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, Grounds, OfPublished,
     QuestionResult, RankedChoice, ReasonView, RestsOn,
 };
 pub(crate) use gather::MeasuredRows;
@@ -94,22 +94,15 @@ fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_
     });
     QuestionResult {
         interleaved,
-        id: question.id.clone(),
-        title: question.title.clone(),
+        head: question.head.clone(),
         parts: question.parts().map(str::to_owned).collect(),
         purpose,
         margin,
         article,
-        choices: grid.choices,
-        figures: grid.figures,
+        grounds: grid.grounds,
         answer,
         untold,
         published,
-        changed: grid.changed,
-        count: grid.count,
-        calibrated: grid.calibrated,
-        unreached: grid.unreached,
-        assumed: grid.assumed,
     }
 }
 

@@ -198,7 +198,7 @@ impl Desk {
 fn busy() -> Error {
     ErrorKind::Refused
         .error(text!(
-            "a measurement is going on, and a second one beside it would spoil both",
+            "a measurement is running, and a second one would distort both",
             "測定中です。同時に 2 つ測ると、どちらの値にも影響します"
         ))
         .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))

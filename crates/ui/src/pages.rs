@@ -163,28 +163,31 @@ fn error_content(message: &Message, lang: Lang) -> Markup {
 pub(crate) fn unworded(status: StatusCode) -> Error {
     let what = match status {
         OTHER_HOST => text!(
-            "this server answers to its own address only",
+            "this server answers only at its own address",
             "このサーバーは自分のアドレスにだけ応答します"
         ),
         OTHER_PAGE => text!("the request came from another page", "ほかのページからの要求です"),
-        OTHER_KIND => text!("the body has to be JSON", "本文は JSON でなければなりません"),
-        NOT_IN => text!("this browser was not let in", "このブラウザーはまだ入室していません"),
-        StatusCode::NOT_FOUND => text!("there is no such page", "このページはありません"),
+        OTHER_KIND => text!("the request body must be JSON", "本文は JSON でなければなりません"),
+        NOT_IN => text!("this browser has no access", "このブラウザーはまだ入室していません"),
+        StatusCode::NOT_FOUND => text!("this page does not exist", "このページはありません"),
         StatusCode::METHOD_NOT_ALLOWED => {
-            text!("this address is not used in this way", "このアドレスはこの方法では使えません")
+            text!("this address does not support this request", "このアドレスはこの方法では使えません")
         }
         StatusCode::REQUEST_TIMEOUT => {
-            text!("what was sent did not arrive in time", "送信が時間内に終わりませんでした")
+            text!("the request did not arrive in time", "送信が時間内に終わりませんでした")
         }
         StatusCode::SERVICE_UNAVAILABLE => {
-            text!("the answer took too long and was given up", "時間がかかりすぎたため、応答を打ち切りました")
+            text!(
+                "the answer took too long and was cancelled",
+                "時間がかかりすぎたため、応答を打ち切りました"
+            )
         }
         StatusCode::PAYLOAD_TOO_LARGE => text!(
-            "more was sent than any form of this page holds",
+            "the request is larger than any form of this page",
             "送られた内容が、フォームの上限を超えています"
         ),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => text!(
-            "what was asked for holds something that this page does not know",
+            "the request contains something that this page does not know",
             "要求の中に、このページが知らない内容があります"
         ),
         _ => text!("the request was refused ({status})", "要求は拒否されました({status})"),
@@ -194,7 +197,7 @@ pub(crate) fn unworded(status: StatusCode) -> Error {
             "open the address that was printed in the terminal",
             "端末に表示されたアドレスを開いてください"
         ),
-        _ => text!("the bar above leads to every page", "上のメニューからどのページにも行けます"),
+        _ => text!("use the bar above to reach every page", "上のメニューからどのページにも行けます"),
     };
     usage(what, remedy)
 }

@@ -134,7 +134,7 @@ pub(crate) fn directories() -> Vec<TargetOffer> {
 fn directory(path: &Path, is_writable: bool) -> TargetOffer {
     let environment = observed(path);
     let free = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes);
-    let limit = text!("nothing can be written there", "ここには書き込めません");
+    let limit = text!("it is not writable", "ここには書き込めません");
     TargetOffer {
         room: free.map(format_bytes_decimal).map(|free| text!("{free} free", "空き {free}")),
         limit: (!is_writable).then_some(limit),

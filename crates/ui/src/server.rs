@@ -201,9 +201,8 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
         Ok((listener, address))
     });
     bound.map_err(|error| {
-        Error::os(text!("cannot listen on {address}", "{address} で待ち受けられません"), &error).remedy(
-            text!("leave --port out, and a free one is taken", "--port を外すと、空いているポートを使います"),
-        )
+        Error::os(text!("cannot listen on {address}", "{address} で待ち受けられません"), &error)
+            .remedy(text!("remove --port to use a free one", "--port を外すと、空いているポートを使います"))
     })
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         Err(ErrorKind::Internal.error(text!(
-            "kurabe failed while it made this page",
+            "kurabe failed while creating this page",
             "このページの作成中に kurabe 内部でエラーが起きました"
         )))
     })

@@ -218,7 +218,7 @@ fn a_run_is_stopped_and_kept() {
     browser.type_keys(keys::ENTER);
     reader.wait_for("#board .after");
     let status = reader.words("document.querySelector('#board .status').textContent");
-    assert_eq!(status, "stopped; what was measured is kept");
+    assert_eq!(status, "stopped; the results so far are saved");
     let kept = reader.count("#board .tile.done");
     assert!((1..8).contains(&kept), "{kept}");
     assert_eq!(

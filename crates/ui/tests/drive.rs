@@ -32,7 +32,7 @@ fn a_drive_that_is_not_in_the_list_has_no_page() {
     for target in ["", "/etc/passwd", "/dev/nothing", "/dev/..%2Fetc%2Fpasswd", "/dev/zero"] {
         let answer = attacked.page.send(&attacked.get(&format!("/drive?target={target}")));
         assert_eq!(answer.status, 400, "{target}: {answer:?}");
-        assert!(answer.body.contains("there is no such drive"), "{target}: {answer:?}");
+        assert!(answer.body.contains("this drive does not exist"), "{target}: {answer:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::attacks::Attacked;
 use crate::browsing::{DOOR, Reader};
 use crate::client::{Answer, TIME_LIMIT};
 use kurabe_lab::{PreparedServer, RunningServer, ServedRequest, StorePlace};
-use kurabe_serve::{Address, PowerRules};
+use kurabe_serve::{Address, PowerRules, ServeSettings};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -17,14 +17,13 @@ pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
         target: format!("model:{model}").as_str().into(),
         sets: Vec::new(),
         without: Vec::new(),
-        exports: 1,
         data: "memory".to_owned(),
-        write_existing: false,
-        seed: 1,
-        spin_ns: 0,
-        round_trip_ns: Some(0),
-        power: Some(PowerRules::default()),
-        faults: Vec::new(),
+        settings: ServeSettings {
+            spin_ns: 0,
+            round_trip_ns: Some(0),
+            power: Some(PowerRules::default()),
+            ..ServeSettings::default()
+        },
         noted_in: Some(folder.join("run")),
     };
     let socket = folder.join("s.sock");

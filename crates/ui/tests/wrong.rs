@@ -20,7 +20,7 @@ fn is_told(attacked: &Attacked, request: Request, status: u16, english: &str, ja
 fn what_no_page_takes_is_told_by_a_page() {
     let attacked = Attacked::new();
     let held = |request, status, english, japanese| is_told(&attacked, request, status, english, japanese);
-    let unknown = ("holds something that this page does not know", "このページが知らない内容");
+    let unknown = ("contains something that this page does not know", "このページが知らない内容");
     for path in ["/runs?page=-1", "/runs?page=x", "/events?from=x", "/runs/%ff%fe", "/matrix?by=a&by=b"] {
         held(attacked.get(path), 400, unknown.0, unknown.1);
     }
@@ -28,18 +28,18 @@ fn what_no_page_takes_is_told_by_a_page() {
         held(attacked.post("/plan", body), 422, unknown.0, unknown.1);
     }
     held(attacked.post("/plan", "{"), 400, unknown.0, unknown.1);
-    let nowhere = ("there is no such page", "このページはありません");
+    let nowhere = ("this page does not exist", "このページはありません");
     for path in ["/nowhere", "/assets/nothing.js", "/choose/lang/xx", "/runs/a/b"] {
         held(attacked.get(path), 404, nowhere.0, nowhere.1);
     }
     held(attacked.post("/nowhere", "{}"), 404, nowhere.0, nowhere.1);
-    let way = ("is not used in this way", "この方法では使えません");
+    let way = ("does not support this request", "この方法では使えません");
     held(attacked.get("/measure"), 405, way.0, way.1);
     held(attacked.post("/runs", "{}"), 405, way.0, way.1);
     let allowed = attacked.page.send(&attacked.get("/measure"));
     assert_eq!(allowed.header("allow"), Some("POST"), "{allowed:?}");
     let large = format!("{{\"target\":\"{}\"}}", "x".repeat(1 << 20));
-    held(attacked.post("/plan", &large), 413, "more was sent", "上限を超えています");
+    held(attacked.post("/plan", &large), 413, "larger than any form", "上限を超えています");
 }
 
 #[test]
@@ -47,16 +47,16 @@ fn who_is_not_let_in_is_told_so() {
     let attacked = Attacked::new();
     let held = |request, status, english, japanese| is_told(&attacked, request, status, english, japanese);
     let foreign = attacked.get("/runs").but("Host", "evil.example");
-    held(foreign, 421, "to its own address only", "自分のアドレスにだけ応答");
+    held(foreign, 421, "only at its own address", "自分のアドレスにだけ応答");
     let other = attacked.post("/plan", "{}").but("Origin", "http://evil.example");
     held(other, 403, "from another page", "ほかのページからの要求");
     held(
         attacked.post("/plan", "{}").but("Content-Type", "text/plain"),
         415,
-        "has to be JSON",
+        "must be JSON",
         "JSON でなければ",
     );
-    held(attacked.get("/runs").by("PUT"), 405, "is not used in this way", "この方法では使えません");
+    held(attacked.get("/runs").by("PUT"), 405, "does not support this request", "この方法では使えません");
 }
 
 #[test]

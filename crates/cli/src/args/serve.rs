@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{ServedRequest, SyncOfFile, assignments, parse_writes};
-use kurabe_serve::{DeviceFault, PowerRules, attachments_folder};
+use kurabe_serve::{DeviceFault, PowerRules, ServeSettings, attachments_folder};
 
 const TIME_EN: &str = "Time";
 const TIME_JA: &str = "時間";
@@ -150,18 +150,20 @@ impl ServedArgs {
             target: self.model.target.name(),
             sets: self.model.sets()?,
             without: self.without.clone(),
-            exports: self.exports,
             data: self.data.clone(),
-            write_existing: self.write_existing,
-            seed: self.seed,
-            spin_ns: self.spin,
-            round_trip_ns: self.round_trip,
-            power: cuts_power.then_some(PowerRules {
-                after_writes: self.cut_after,
+            settings: ServeSettings {
                 seed: self.seed,
-                torn: self.torn,
-            }),
-            faults,
+                exports: self.exports,
+                write_existing: self.write_existing,
+                spin_ns: self.spin,
+                round_trip_ns: self.round_trip,
+                power: cuts_power.then_some(PowerRules {
+                    after_writes: self.cut_after,
+                    seed: self.seed,
+                    torn: self.torn,
+                }),
+                faults,
+            },
             noted_in: attachments_folder().ok(),
         })
     }

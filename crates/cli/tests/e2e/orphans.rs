@@ -70,7 +70,7 @@ fn is_left(lab: &Lab, path: &Path, says: &str) {
 fn is_removed(lab: &Lab, path: &Path) {
     let ended = next(lab);
     assert!(
-        ended.err.contains(&format!("removed the test file of a run that died: {}", text(path))),
+        ended.err.contains(&format!("removed the test file of a run that was killed: {}", text(path))),
         "{ended:#?}"
     );
     assert!(path.symlink_metadata().is_err(), "{ended:#?}");
@@ -102,7 +102,7 @@ fn is_root() -> bool {
 fn what_only_has_a_name_that_the_store_tells_stays() {
     for (run, name, says) in [
         ("notes", ".kurabe-notes.test", "is not the file"),
-        ("thesis", ".kurabe-thesis-0123456789abcdef.test", "does not bear the mark"),
+        ("thesis", ".kurabe-thesis-0123456789abcdef.test", "does not contain the mark"),
     ] {
         for is_folder in [false, true] {
             let lab = Lab::new();
@@ -127,7 +127,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
     if mark(&path, "kurabe abc 00\n") {
-        is_left(&lab, &path, "does not bear the mark");
+        is_left(&lab, &path, "does not contain the mark");
     } else {
         skip("no extended attributes on the temporary directory");
     }
@@ -135,7 +135,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
     std::fs::hard_link(&path, lab.target().join("kept")).expect("a hard link");
-    is_left(&lab, &path, "second name");
+    is_left(&lab, &path, "second hard link");
 
     // The user keeps the test file under another name, and now has a different file under this
     // name, even one with its mark.
@@ -162,7 +162,7 @@ fn no_link_is_followed_to_what_a_run_left() {
     std::fs::rename(&folder, &moved).expect("moved");
     std::fs::write(victim.join(path.file_name().expect("a name")), "mine").expect("a file");
     symlink(&victim, &folder).expect("a link");
-    is_left(&lab, &victim.join(path.file_name().expect("a name")), "is not where it was");
+    is_left(&lab, &victim.join(path.file_name().expect("a name")), "were not found");
 
     // A symbolic link instead of the file.
     let lab = Lab::new();
@@ -190,7 +190,7 @@ fn a_work_folder_goes_with_its_mark_and_stays_without() {
             is_removed(&lab, &folder);
         } else {
             std::fs::write(folder.join(".kurabe-mark"), "kurabe abc 00\n").expect("another mark");
-            is_left(&lab, &folder, "does not bear the mark");
+            is_left(&lab, &folder, "does not contain the mark");
             assert!(folder.join("0").join("work").join("file").exists());
         }
     }
@@ -212,11 +212,11 @@ fn root_removes_nothing_of_others_by_a_users_store() {
     made.made = None;
     store(&lab).note_made_file("abc", Some(&made)).expect("noted");
     chown(lab.store(), Some(NOBODY), None).expect("the user's store");
-    is_left(&lab, &victim, "does not bear the mark");
+    is_left(&lab, &victim, "does not contain the mark");
     let mark = format!("kurabe abc {}\n", made.word);
     let flags = rustix::fs::XattrFlags::CREATE;
     if rustix::fs::setxattr(&victim, "user.kurabe", mark.as_bytes(), flags).is_ok() {
-        is_left(&lab, &victim, "not for this user");
+        is_left(&lab, &victim, "may not remove files");
         // A file that belongs to the user is removed.
         chown(&victim, Some(NOBODY), None).expect("the user's");
         is_removed(&lab, &victim);
@@ -357,7 +357,7 @@ fn a_file_system_that_comes_back_elsewhere_is_cleaned_then() {
     let path = killed_in(&lab, &point.join("tests"), &SLOW);
     drop(mount);
     let first = next(&lab);
-    assert!(first.err.contains("is not where it was") && first.err.contains(text(&path)), "{first:#?}");
+    assert!(first.err.contains("were not found") && first.err.contains(text(&path)), "{first:#?}");
     assert_eq!(next(&lab).err, "", "it is said once");
     let doctor = lab.kurabe(&["doctor", text(&lab.target())]).ok();
     assert!(doctor.out.contains("Leftovers of earlier runs"), "{doctor:#?}");
@@ -395,7 +395,7 @@ fn where_files_take_no_attributes_a_mark_beside_them_says_whose_they_are() {
             is_removed(&lab, &path);
             assert_eq!(names(&point), [] as [String; 0]);
         } else {
-            is_left(&lab, &path, "does not bear the mark");
+            is_left(&lab, &path, "does not contain the mark");
         }
     }
 }
@@ -410,6 +410,6 @@ fn a_file_that_was_just_made_is_removed_only_while_it_is_empty() {
         std::fs::remove_file(&killed).expect("removed");
         std::fs::write(&killed, content).expect("a file");
         store(&lab).note_made_file(&run, Some(&MadeFile { made: None, ..made })).expect("noted");
-        if stays { is_left(&lab, &killed, "does not bear the mark") } else { is_removed(&lab, &killed) }
+        if stays { is_left(&lab, &killed, "does not contain the mark") } else { is_removed(&lab, &killed) }
     }
 }

@@ -83,7 +83,7 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     drop(making);
     assert_eq!(costs_more.code(), Some(13), "{}", costs_more.err);
     assert!(
-        costs_more.out.starts_with("Each write to log waits for the medium now: flushes"),
+        costs_more.out.starts_with("Each write to log now waits for the medium: flushes"),
         "{}",
         costs_more.out
     );

@@ -26,7 +26,7 @@ fn gnome_disks_samples_a_file_and_leaves_its_bytes_as_they_are() {
     let content: Vec<u8> = (0..24 << 20).map(|at: u32| (at / 4096 * 7 + at) as u8).collect();
     let file = lab.write("target/device", &content);
     let record = lab.measure(&file, &["--profile", "gnome-disks", "--write-existing"]);
-    assert_eq!(std::fs::read(&file).unwrap(), content, "what was read is written back");
+    assert_eq!(std::fs::read(&file).unwrap(), content, "the data read are written back");
     let read = list_of(&cell(&record, "read")["repetitions"][0]["samples"]);
     let write = list_of(&cell(&record, "write")["repetitions"][0]["samples"]);
     assert_eq!((read.len(), write.len()), (100, 100));

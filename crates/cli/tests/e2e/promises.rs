@@ -78,7 +78,7 @@ fn a_drive_that_ignores_flushes_breaks_a_promise_that_names_both_calls() {
     let writer = lab.write("writer.py", WRITER);
     let words = ["--fault", "lie-about-flush", "--seeds", "6", "--", "python3", text(&writer), "correct"];
     let lost = cut(&lab, &words);
-    assert!(lost.code() == Some(17) && lost.out.contains("lost what had been promised"), "{lost:#?}");
+    assert!(lost.code() == Some(17) && lost.out.contains("lost acknowledged data"), "{lost:#?}");
     assert!(lost.out.contains("was lost after an acknowledged fsync("), "{lost:#?}");
     // The line before it has the seed.
     let before = lost.out.split("was lost after an acknowledged").next().unwrap();

@@ -121,7 +121,7 @@ fn nothing_is_overwritten_and_a_wrong_name_is_explained() {
     lab.kurabe(&["report", &ids[0], "-o", text(&page), "--force"]).ok();
     assert!(std::fs::read_to_string(&page).expect("a file").starts_with("<!doctype html>"));
     let names = |name: &str| lab.kurabe(&["report", &ids[0], "-o", text(&lab.beside(name))]);
-    names("report.htmk").is_refusal(2, &["does not tell a format", "html"]);
+    names("report.htmk").is_refusal(2, &["does not determine a format", "html"]);
     names("report").is_refusal(2, &["--format"]);
     names("none/report.html").is_refusal(4, &["cannot write", "create the folder"]);
     lab.kurabe(&["report", &ids[0], &ids[0]]).is_refusal(2, &["the same run"]);

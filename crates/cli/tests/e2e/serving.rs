@@ -65,7 +65,7 @@ fn a_server_is_kept_in_the_store_that_is_there() {
     serve_once(&[]);
     assert!(!lab.store().exists(), "none is made for it");
     lab.model_run("10us");
-    assert!(lab.kurabe(&["list", "--served"]).ok().out.contains("No model was served"));
+    assert!(lab.kurabe(&["list", "--served"]).ok().out.contains("No served models are recorded"));
     serve_once(&["--set", "memory.access=3us"]);
     serve_once(&[]);
     let lines = lab.kurabe(&["list", "--served", "--json"]).ok().json_lines();

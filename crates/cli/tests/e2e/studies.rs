@@ -402,5 +402,5 @@ fn another_device_gives_another_answer() {
     let (best, agreement) = answer(&verdicts, "many-reads");
     assert_eq!((best.len(), agreement.as_str()), (2, "partly"), "{verdicts:?}");
     let page = lab.kurabe(&words).ok().out;
-    assert!(page.contains("A model was changed") && page.contains("Not asked"), "{page}");
+    assert!(page.contains("A model was changed") && page.contains("Not answered"), "{page}");
 }

@@ -45,6 +45,6 @@ fn what_memory_takes_is_not_called_the_drives_speed() {
     let ids: Vec<String> =
         lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
     let page = lab.kurabe(&["compare", &ids[0], &ids[1]]).ok().out.replace("\n  ", " ");
-    assert_eq!(page.matches("is that of the computer's memory, not of its drives").count(), 1, "{page}");
+    assert_eq!(page.matches("is the speed of the computer's memory, not of its drives").count(), 1, "{page}");
     assert!(page.contains("the figure of model:raidz2-6"), "{page}");
 }

@@ -291,7 +291,7 @@ fn a_run_of_4k_and_one_of_16k_are_compared_by_what_differs() {
     let runs = lab.list();
     let ids: Vec<&str> = runs.iter().rev().filter_map(|run| run["id"].as_str()).collect();
     let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
-    for part in ["differ in one thing", "bytes per second"] {
+    for part in ["differ in one property", "bytes per second"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(page.contains("4→16 KiB") || page.contains("16→4 KiB"), "{page}");

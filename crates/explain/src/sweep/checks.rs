@@ -157,11 +157,12 @@ impl Flanks {
         let bytes = size(place);
         let named = Named::unknown(
             text!(
-                "no change can be told: {from} to {to} up to {bytes}, {from_beyond} to {to_beyond} beyond it",
+                "no clear change: {from} to {to} up to {bytes}, {from_beyond} to {to_beyond} beyond it",
                 "変化の有無は判断できません({bytes} までは {from}〜{to}、それを超えると {from_beyond}〜{to_beyond})"
             ),
             text!(
-                "the points scatter more than they change; longer repetitions ({TIME}), more of them ({RUNS}) or a quiet machine would tell",
+                "the points scatter more than they change; use longer repetitions ({TIME}), more of \
+                 them ({RUNS}) or an idle machine",
                 "変化より点のばらつきのほうが大きくなっています。1 回の時間({TIME})や回数({RUNS})を増やすか、ほかの処理がないときに測ると分かります"
             ),
         );
@@ -187,7 +188,7 @@ impl Flanks {
         }
         let mut finding = Finding { confidence: finding.confidence.min(Confidence::Likely), ..finding };
         finding.evidence.push(&text!(
-            "; {shows} of {count} repetitions show it by themselves",
+            "; {shows} of {count} repetitions show it individually",
             "。{count} 回の測定のうち単独でもこう見えるのは {shows} 回です"
         ));
         Some(finding)
@@ -241,13 +242,13 @@ fn disturbed(finding: Finding, measured: &MeasuredCurve) -> Finding {
     let mostly = disturbed as f64 >= all as f64 * MOSTLY_DISTURBED;
     let mut finding = Finding { confidence: finding.confidence.min(Confidence::Likely), ..finding };
     finding.evidence.push(&text!(
-        "; other work went on at {disturbed} of {all} points",
+        "; other work was running at {disturbed} of {all} points",
         "。{all} 点のうち {disturbed} 点では、ほかの処理が動いていました"
     ));
     if mostly && finding.confidence > Confidence::None {
         (finding.name, finding.confidence) = (FindingName::Unknown, Confidence::None);
         finding.evidence.push(&text!(
-            ", so this is what it looks like, not what it is: measure again when it is quiet",
+            ", so the cause is uncertain: measure again on an idle machine",
             "。見かけ上の説明にすぎないため、ほかの処理がないときに測り直してください"
         ));
     }

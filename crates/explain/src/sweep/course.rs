@@ -80,7 +80,8 @@ fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
             "{bytes} 書くまでは {fast}、その後は {slow} ですが、{back} からは {again} に戻ります"
         ),
         text!(
-            "a cache that is full stays full while writing goes on; garbage collection, heat, a limit on bursts and other work come and go",
+            "a full cache stays full while writing continues; garbage collection, heat, a burst limit \
+             and other work come and go",
             "一杯になったキャッシュは、書き続ける間は空きません。ガベージコレクション、発熱、バースト制限、ほかの処理なら増減します"
         ),
     )
@@ -100,9 +101,10 @@ fn named(fall: &Fall, storage: &Storage, first: bool, sequential: bool) -> Named
 
 fn further_level() -> Named {
     Named::unknown(
-        text!("a further level", "さらに別の段階"),
+        text!("another level", "さらに別の段階"),
         text!(
-            "a second cache, garbage collection and heat all look like this; a pause of some minutes and the same write again would tell a cache (it recovers)",
+            "a second cache, garbage collection and heat all look the same; to identify a cache, pause \
+             for some minutes and repeat the write (a cache recovers)",
             "別のキャッシュ、ガベージコレクション、発熱のいずれもこう見えます。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
         ),
     )
@@ -114,9 +116,9 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
     match (storage.raid, storage.turns, storage.buffered) {
         (_, _, true) => Named::likely(
             FindingName::HostCache,
-            text!("the computer's memory took them", "コンピューターのメモリーが受けていた"),
+            text!("the computer's memory accepted them", "コンピューターのメモリーが受けていた"),
             text!(
-                "I/O went through the page cache, which takes writes until too many wait",
+                "I/O went through the page cache, which accepts writes until too many are waiting",
                 "ページキャッシュ経由のため、未書き込みの量が上限に達するまではメモリーが受けます"
             ),
         ),
@@ -124,7 +126,8 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
             FindingName::ControllerCache,
             text!("the controller's memory is full", "コントローラーのキャッシュが一杯"),
             text!(
-                "a RAID controller stands before the drives, and its memory takes writes until it is full",
+                "a RAID controller is in front of the drives, and its memory accepts writes until it is \
+                 full",
                 "RAID コントローラーがあり、そのメモリーが一杯になるまで書き込みを受けます"
             ),
         ),
@@ -135,7 +138,8 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
                 "SMR ディスクのメディアキャッシュが一杯"
             ),
             text!(
-                "more random writes than a hard disk has memory for: only a shingled disk takes them in so fast, in a part of its platters",
+                "more random writes than a hard disk has memory for: only a shingled disk accepts them \
+                 this fast, in a media cache",
                 "ハードディスクのメモリーでは受けきれない量のランダム書き込みを速く受けるのは、プラッターの一部を使う SMR ディスクだけです"
             ),
         ),
@@ -144,7 +148,7 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
             confidence: if fits_memory { Confidence::Likely } else { Confidence::None },
             text: text!("the drive's memory is full", "ドライブのキャッシュが一杯"),
             evidence: text!(
-                "a drive that turns takes writes into its memory until it is full",
+                "a hard disk accepts writes into its memory until it is full",
                 "回転する媒体のドライブは、メモリーが一杯になるまで書き込みを受けます"
             ),
         },
@@ -152,7 +156,7 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
             FindingName::WriteCache,
             text!("the drive's memory, or a small log, is full", "ドライブのメモリーか小さなログが一杯"),
             text!(
-                "less than 256 MiB is what drives have as memory for writes; SLC caches are larger",
+                "drives have less than 256 MiB of memory for writes; SLC caches are larger",
                 "256 MiB 未満は書き込み用メモリーの大きさです。SLC キャッシュはもっと大きいのが普通です"
             ),
         ),
@@ -169,7 +173,8 @@ fn end_of_flash_cache(is_flash: bool, is_virtual: bool) -> Named {
             confidence: Confidence::Firm,
             text: text!("the SLC cache is full", "SLC キャッシュが一杯"),
             evidence: text!(
-                "flash, and more was written than drives have memory for: what was fast was written with one bit per cell",
+                "flash, and more was written than drives have memory for: the fast part was written \
+                 with one bit per cell",
                 "フラッシュで、メモリーでは受けきれない量まで速いため、1 セル 1 ビットで書いていたと分かります"
             ),
         };
@@ -178,7 +183,9 @@ fn end_of_flash_cache(is_flash: bool, is_virtual: bool) -> Named {
         return Named::unknown(
             text!("unknown behind a virtual disk", "仮想ディスクの先は不明"),
             text!(
-                "behind a hypervisor a cache of its host, a limit on bursts and a cache of the device look the same; a pause of some minutes and the same write again would tell a cache (it recovers)",
+                "behind a hypervisor, a cache of its host, a burst limit and a cache of the device look \
+                 the same; to identify a cache, pause for some minutes and repeat the write (a cache \
+                 recovers)",
                 "ハイパーバイザーの先では、ホストのキャッシュ、バースト制限、デバイスのキャッシュは区別できません。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
             ),
         );
@@ -187,7 +194,7 @@ fn end_of_flash_cache(is_flash: bool, is_virtual: bool) -> Named {
         FindingName::SlcCache,
         text!("probably the end of an SLC cache", "おそらく SLC キャッシュの終わり"),
         text!(
-            "more than drives have memory for; nobody tells whether this is flash",
+            "more than drives have memory for; it is unknown whether this is flash",
             "メモリーでは受けきれない量です。ただし、フラッシュかどうかの情報がありません"
         ),
     )

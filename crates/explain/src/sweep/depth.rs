@@ -60,27 +60,31 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
         },
         text: match (rises_to_the_end, chooses) {
             (true, _) => text!(
-                "operations side by side gain up to {depth} and perhaps beyond: {times} times as many per second ({low} → {high})",
+                "concurrent operations gain up to depth {depth} and perhaps beyond: {times} times as \
+                 many per second ({low} → {high})",
                 "同時発行は {depth} まで、おそらくその先でも効きます。毎秒の回数は {times} 倍({low} → {high})"
             ),
             (false, false) => text!(
-                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring {beyond}",
+                "concurrent operations gain up to depth {depth}: {times} times as many per second \
+                 ({low} → {high}); a deeper queue brings {beyond}",
                 "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は{beyond}";
                 beyond
             ),
             (false, true) => text!(
-                "the drive gains {times} times by choosing among up to {depth} operations ({low} → {high})",
+                "reordering up to {depth} operations makes the drive {times} times as fast ({low} → \
+                 {high})",
                 "最大 {depth} 個の操作から順番を選ぶことで {times} 倍になります({low} → {high})"
             ),
         },
         evidence: if chooses {
             text!(
-                "a drive that turns has one arm for all, so the gain is from the order of its ways (command queueing)",
+                "a hard disk has one actuator, so the gain comes from command reordering (NCQ)",
                 "回転する媒体のアームは 1 つなので、これは並べ替え(NCQ などのキューイング)の効果です"
             )
         } else {
             text!(
-                "with all else alike, the rate rises with the depth: parts of the device (channels, dies, members) work at once",
+                "the rate rises with the queue depth alone: parts of the device (channels, dies, \
+                 members) work in parallel",
                 "ほかの条件は同じままキュー深さで速くなるため、チャネルやダイ、メンバーなどが並行して動いています"
             )
         },
@@ -110,11 +114,12 @@ fn uneven(lowest: f64, highest: f64) -> Named {
     let (slow, fast) = (number::iops(lowest), number::iops(highest));
     Named::unknown(
         text!(
-            "what the depth does cannot be told: {slow} to {fast} over all depths, up and down",
+            "the effect of the queue depth is unclear: {slow} to {fast} over all depths, without a trend",
             "キュー深さの効果は判断できません(全体で {slow}〜{fast} の間を上下)"
         ),
         text!(
-            "the points scatter more than they rise; longer repetitions ({TIME}), more of them ({RUNS}) or a quiet machine would tell",
+            "the points scatter more than they rise; use longer repetitions ({TIME}), more of them \
+             ({RUNS}) or an idle machine",
             "上昇より点のばらつきのほうが大きくなっています。1 回の時間({TIME})や回数({RUNS})を増やすか、ほかの処理がないときに測ると分かります"
         ),
     )
@@ -124,11 +129,12 @@ fn falls(first: f64, lowest: f64) -> Named {
     let (fast, slow) = (number::iops(first), number::iops(lowest));
     Named::unknown(
         text!(
-            "deeper queues are slower ({fast} → {slow}), so the depth was not all that changed",
+            "deeper queues are slower ({fast} → {slow}), so something besides the depth changed",
             "キュー深さを増やすと遅くなっており({fast} → {slow})、ほかの要因も変わっています"
         ),
         text!(
-            "a cache that filled up meanwhile looks like this; longer repetitions ({TIME}), or a pause before, would tell",
+            "a cache that filled up during the sweep looks the same; use longer repetitions ({TIME}), \
+             or pause before each",
             "途中でキャッシュが一杯になるとこう見えます。1 回の時間({TIME})を延ばすか、休ませてから測ると分かります"
         ),
     )
@@ -149,7 +155,8 @@ fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
             "操作は 1 つずつ処理されます。キュー深さ {depth} まで変えても {rate} のままです"
         ),
         evidence: text!(
-            "the rate does not rise with the depth; USB without UAS (BOT), a drive without command queueing, an emulator, or a medium that is itself busy with one operation look the same",
+            "the rate does not rise with the queue depth; USB without UAS (BOT), a drive without \
+             command queueing, an emulator, or a medium that one operation keeps busy look the same",
             "キュー深さを増やしても速くなりません。UAS でない USB(BOT)、NCQ のないドライブ、エミュレーター、1 件ずつしか処理できない媒体は同じように見えます"
         ),
     }

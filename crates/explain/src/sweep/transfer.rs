@@ -97,7 +97,8 @@ fn strip(cut: &Curve) -> Option<(usize, u32)> {
 fn mapping_unit(at: f64, storage: &Storage) -> Named {
     let bytes = size(at);
     let mut evidence = text!(
-        "less data in more time means that the rest of a unit is read first; the device's mapping and the file system's blocks look the same here",
+        "less data in more time means that the rest of a unit is read first; the device's mapping and \
+         the file system's blocks look the same",
         "量が少ないのに遅いのは、単位の残りを先に読むためです。機器のマッピングとファイルシステムのブロックは、ここでは区別できません"
     );
     // A hard disk leaves sectors where they are, and takes writes into its memory while there is
@@ -105,7 +106,7 @@ fn mapping_unit(at: f64, storage: &Storage) -> Named {
     let turns = storage.turns == Some(true);
     if turns {
         evidence.push(&text!(
-            "; on a medium that turns, memory for writes that was fuller for the smaller size looks the same, too",
+            "; on a hard disk, a write cache that was fuller at the smaller size looks the same",
             "。回転する媒体では、小さい方の測定時に書き込み用メモリーが埋まっていた場合も同じように見えます"
         ));
     }
@@ -113,7 +114,8 @@ fn mapping_unit(at: f64, storage: &Storage) -> Named {
         name: FindingName::MappingUnit,
         confidence: if turns { Confidence::Likely } else { Confidence::Firm },
         text: text!(
-            "writes smaller than {bytes} take longer than one of {bytes}: that is the unit in which they are kept",
+            "writes smaller than {bytes} take longer than one of {bytes}: this is the unit in which \
+             they are stored",
             "{bytes} より小さい書き込みは {bytes} の書き込みより時間がかかります。これが保存の単位です"
         ),
         evidence,
@@ -127,11 +129,13 @@ fn striped(at: f64, doublings: u32) -> Named {
         name: FindingName::Strip,
         confidence: Confidence::Firm,
         text: text!(
-            "operations larger than {bytes} go to several drives at once: the strip is {bytes}, over {drives} drives or a few more",
+            "operations larger than {bytes} use several drives at once: the strip is {bytes}, over \
+             {drives} drives or a few more",
             "{bytes} より大きい操作は複数のドライブに分かれます。ストリップは {bytes}、ドライブは {drives} 台かそれより少し多い数です"
         ),
         evidence: text!(
-            "a RAID controller stands before the drives, and from {bytes} to {all} the time does not grow with the size, while it does before and after",
+            "a RAID controller is in front of the drives, and from {bytes} to {all} the time does not \
+             grow with the size, while it does below and above",
             "RAID コントローラーがあり、{bytes} から {all} までは大きくしても時間が変わらず、その前後では増えます"
         ),
     }
@@ -158,28 +162,31 @@ fn others(
         Named::likely(
             FindingName::Parallelism,
             text!(
-                "operations larger than {en} are carried by several parts at once",
+                "operations larger than {en} use several parts at once",
                 "{ja} より大きい操作は、複数の部分が並行して処理します"
             ),
             text!(
-                "on flash the bytes beyond it come faster than those before: pages of several dies or channels at once, or reading ahead",
+                "on flash, the bytes beyond it arrive faster than those before: pages of several dies \
+                 or channels at once, or read-ahead",
                 "フラッシュで、それを超える分のほうが速いため、複数のダイやチャネルの同時動作か先読みと考えられます"
             ),
         )
     } else {
         Named::unknown(
             text!(
-                "the time is not one start-up time and one rate: it changes beyond {en}",
+                "the time is not a constant plus a rate: it changes beyond {en}",
                 "時間が「起動時間+一定の速さ」に合いません(変わる所: {ja})"
             ),
             if storage.turns == Some(true) && measured.direction == Direction::Write {
                 text!(
-                    "a drive that turns takes writes into its memory, which was fuller at some sizes than at others; longer repetitions ({TIME}) would even that out",
+                    "a hard disk accepts writes into its memory, which was fuller at some sizes than at \
+                     others; longer repetitions ({TIME}) average that out",
                     "回転する媒体のドライブは書き込みをメモリーで受けるため、その埋まり方が大きさごとに違ったと考えられます。1 回の時間({TIME})を延ばすと差は小さくなります"
                 )
             } else {
                 text!(
-                    "the kernel, the link or the device may cut requests there, and caches may help some sizes; the kernel's block tracepoints would tell",
+                    "the kernel, the link or the device may split requests there, and caches may help \
+                     some sizes; the kernel's block tracepoints show which",
                     "カーネル、接続、機器での要求の分割や、一部の大きさにだけ効くキャッシュが考えられます。カーネルのブロック層トレースがあれば分かります"
                 )
             },
@@ -196,7 +203,7 @@ pub(super) fn link(storage: &Storage, direction: Direction, bytes_per_s: f64) ->
     Some(Named {
         name: FindingName::LinkCeiling,
         confidence: if at.both_ways.is_some() { Confidence::Firm } else { Confidence::Likely },
-        text: text!("the link is the ceiling: {rate} is what {name} carries", "{name} の上限です({rate})"; name),
+        text: text!("the link is the limit: {name} carries {rate}", "{name} の上限です({rate})"; name),
         evidence: link.evidence(&at),
     })
 }

@@ -73,7 +73,8 @@ fn merge(findings: &mut Vec<Finding>) {
             );
             let memory = whose(merged.name);
             merged.text = text!(
-                "up to about {bytes}: {fast} ({memory}); it ends in several steps; above, towards {slow}",
+                "up to about {bytes}: {fast} ({memory}), which ends in several steps; above, towards \
+                 {slow}",
                 "約 {bytes} までは {fast}({memory})。段階的に終わり、それを超えると {slow} に近づきます"; memory
             );
         } else {
@@ -90,7 +91,7 @@ fn whose(name: FindingName) -> kurabe_core::Text {
         FindingName::DriveCache => text!("the drive's memory", "ドライブのキャッシュ"),
         FindingName::WriteCache => text!("memory or a log for writes", "書き込み用のメモリーまたはログ"),
         _ => text!(
-            "the part of the mapping table held in memory covers so much",
+            "the range covered by the part of the mapping table in memory",
             "メモリーに置ける対応表がこの範囲まで"
         ),
     }
@@ -161,7 +162,8 @@ fn evidence(name: FindingName, ratio: f64, before: f64, after: f64) -> kurabe_co
             "ページキャッシュ経由で、{fast} はメモリーの速さです"
         ),
         FindingName::MappingCache => text!(
-            "beyond it an access takes {extra} more, {times} times in all: hit and miss both read flash, the miss once more for its table",
+            "beyond it an access takes {extra} longer, {times} times as long: both a hit and a miss \
+             read flash, a miss once more for the mapping table",
             "超えると 1 回あたり {extra} 増えて {times} 倍になります。どちらもフラッシュを読んでいて、外れると表の分をもう 1 回読むためと考えられます"
         ),
         FindingName::WriteCache => text!(
@@ -169,7 +171,8 @@ fn evidence(name: FindingName, ratio: f64, before: f64, after: f64) -> kurabe_co
             "超えると書き込みは {times} 倍かかります。小さい範囲なら、媒体に届く前に上書きされます"
         ),
         _ => text!(
-            "beyond it an access takes {times} times as long, and the host's cache was out of it: what is saved is the medium",
+            "beyond it an access takes {times} times as long, and the host's cache was bypassed: the \
+             medium is avoided",
             "超えると {times} 倍かかります。ホストのキャッシュは通っていないため、媒体へのアクセスが省かれていたと分かります"
         ),
     }
@@ -185,15 +188,18 @@ fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
         ),
         match storage.turns {
             Some(true) => text!(
-                "a cache that keeps a part of it, or an arm that moves farther, may do this; a sweep that was warmed up longer ({TIME}) would tell",
+                "a cache that holds a part of it, or longer seeks, may cause this; a sweep with a \
+                 longer warm-up ({TIME}) distinguishes them",
                 "一部だけを保持するキャッシュか、アームの移動距離の増加と考えられます。長めに温めた測定({TIME})で区別できます"
             ),
             Some(false) => text!(
-                "nothing turns here, so this is a cache of some kind, or a table that is looked up; a sweep that was warmed up longer ({TIME}) would tell",
+                "the device is not rotational, so this is a cache, or a table that is looked up; a \
+                 sweep with a longer warm-up ({TIME}) distinguishes them",
                 "回転する媒体ではないため、何らかのキャッシュか対応表の参照と考えられます。長めに温めた測定({TIME})で区別できます"
             ),
             None => text!(
-                "a cache of any kind or a longer way may do this; a sweep that was warmed up longer ({TIME}), or what kind of medium it is, would tell",
+                "a cache or longer seeks may cause this; a sweep with a longer warm-up ({TIME}), or the \
+                 kind of medium, distinguishes them",
                 "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定({TIME})か、媒体の種類が分かれば区別できます"
             ),
         },
@@ -222,11 +228,14 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if !storage.chained {
         return Named::unknown(
             text!(
-                            "{from}an access takes longer the larger the span: {fast} → {slow}, {per_gib} more for each GiB",
+                            "{from}an access takes longer with a larger span: {fast} → {slow}, \
+                             {per_gib} more per GiB",
                             "{from}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"; from
             ),
             text!(
-                "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger {MAX}, or the same sweep again, would tell",
+                "the time rises in proportion to the span; a table that is searched, a cache larger \
+                 than the largest span, and increasing other work look the same: use a larger {MAX}, or \
+                 repeat the sweep",
                 "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。{MAX} を大きくするか、同じ測定を繰り返すと分かります"
             ),
         );
@@ -235,11 +244,13 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
         name: FindingName::ChainWalk,
         confidence: if reach >= 8.0 { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-                    "{from}an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
+                    "{from}an access takes longer with a larger span ({fast} → {slow}, {per_gib} more \
+                     per GiB): a chain is followed from its start",
                     "{from}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"; from
         ),
         evidence: text!(
-            "the time rises in proportion to the span, as it does when a chain of clusters (FAT) is followed to the place; an arm's way would rise ever more slowly, a cache towards a level",
+            "the time rises in proportion to the span, as when a chain of clusters (FAT) is followed to \
+             the offset; seek times would rise ever more slowly, a cache towards a level",
             "時間が範囲に比例しており、FAT のクラスターチェーンをその場所までたどるときの形です。アームの移動なら伸びは鈍り、キャッシュなら一定値に近づきます"
         ),
     }
@@ -258,11 +269,12 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
         name: FindingName::SeekCurve,
         confidence: if storage.turns == Some(true) { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-                    "{from}an access takes longer the larger the span ({near} → {far}): the arm moves farther",
+                    "{from}an access takes longer with a larger span ({near} → {far}): seeks are longer",
                     "{from}範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"; from
         ),
         evidence: text!(
-            "the medium turns, and the time rises steadily without a level that a cache would have",
+            "the medium is rotational, and the time rises steadily, without the level that a cache \
+             would have",
             "媒体が回転し、キャッシュのような段差がなく、なだらかに増えています"
         ),
     }
@@ -284,7 +296,8 @@ fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
             ),
         },
         text!(
-            "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `{HISTORY}` or a repeated sweep would tell noise",
+            "small spans may be on one die or one drive, and writes to the same range may wait for each \
+             other; `{HISTORY}` or a repeated sweep reveals noise",
             "狭い範囲は 1 つのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せばほかの処理の影響かどうか分かります"
         ),
     )

@@ -44,7 +44,7 @@ impl ServerRecord {
             exports: facts.exports,
             size_bytes: facts.size_bytes,
             data: asked.data.clone(),
-            spin_ns: asked.spin_ns,
+            spin_ns: asked.settings.spin_ns,
             by: facts.front.map(|served| front_word(served.front).to_owned()),
             figures: figures.clone(),
         }

@@ -50,12 +50,13 @@ impl<'p> DifferenceRows<'p> {
         let the_runs = if runs == 2 { text!("two runs", "2 つの測定") } else { text!("runs", "測定") };
         match (of.is_empty(), also.is_empty()) {
             (true, true) => text!(
-                "As far as the records tell, the {the_runs} differ in nothing else.",
+                "According to the records, the {the_runs} differ in nothing else.",
                 "記録で分かる範囲では、ほかの条件に違いはありません。";
                 the_runs
             ),
             (false, true) => text!(
-                "The {the_runs} differ in {of}, which you asked about, and in nothing else that the records tell.",
+                "The {the_runs} differ in {of}, which you asked about, and according to the records in \
+                 nothing else.",
                 "違いは、比べたかった点({of})だけです(記録で分かる範囲)。";
                 the_runs, of
             ),
@@ -65,7 +66,8 @@ impl<'p> DifferenceRows<'p> {
                 the_runs, also
             ),
             (true, false) => text!(
-                "As far as the records tell, the {the_runs} do not differ in what you asked about ({same}), but in: {also}.",
+                "According to the records, the {the_runs} do not differ in what you asked about \
+                 ({same}), but in: {also}.",
                 "記録で分かる範囲では、比べたかった点({same})に違いはなく、次の点が違います: {also}。";
                 the_runs, same, also
             ),

@@ -68,7 +68,7 @@ pub(crate) fn name(fact: Fact) -> Text {
         Fact::Statistic => text!("statistic", "統計量"),
         Fact::Model => text!("model or device", "モデルか実機か"),
         Fact::Parameters => text!("changed parameters", "変えたパラメーター"),
-        Fact::Seed => text!("seed of the places", "アクセス位置の乱数のシード"),
+        Fact::Seed => text!("seed of the offsets", "アクセス位置の乱数のシード"),
         Fact::Cache => text!("page cache", "ページキャッシュ"),
         Fact::Profile => text!("profile", "プロファイル"),
         Fact::Size => text!("test size", "テストサイズ"),
@@ -100,11 +100,12 @@ pub(crate) fn name(fact: Fact) -> Text {
 fn effect(fact: Fact) -> Option<Text> {
     Some(match fact {
         Fact::Tool => text!(
-            "tools that look alike measure differently: compare runs of one tool where you can",
+            "similar tools measure differently: if possible, compare runs of the same tool",
             "見た目が似たツールでも測り方は違います。できれば同じツールの結果どうしを比べてください"
         ),
         Fact::Statistic => text!(
-            "the best of several runs is above their mean; so the best is compared with the best where only that was printed",
+            "the best of several runs exceeds their mean, so best is compared with best where only that \
+             was printed",
             "最良値は平均より高く出ます。最良値しか表示されていない項目では、最良値どうしを比べています"
         ),
         Fact::Model => text!(
@@ -112,32 +113,33 @@ fn effect(fact: Fact) -> Option<Text> {
             "モデルの値は計算であり、実測ではありません"
         ),
         Fact::Seed => text!(
-            "other places on the modelled disk: the figures differ by it as far as repetitions do",
+            "other offsets on the modelled disk: they change the figures about as much as another \
+             repetition would",
             "モデル上のアクセス位置が変わります。値の違いは繰り返しのばらつきと同じ程度です"
         ),
         Fact::Cache => text!(
-            "through the page cache, memory is measured, too",
+            "through the page cache, memory is measured as well",
             "ページキャッシュ経由ではメモリーの速さも含まれます"
         ),
         Fact::Size => {
-            text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります")
+            text!("a small test may fit into a cache", "小さいテストはキャッシュに収まることがあります")
         }
         Fact::Journal => text!(
-            "what is written for the journal comes on top of the data, most of all with syncs",
+            "journal writes are added to the data, most of all with syncs",
             "ジャーナルの分だけ書き込みが増えます(sync が多いほど影響します)"
         ),
         Fact::Fill => {
             text!("a full flash drive writes more slowly", "フラッシュは空きが少ないと書き込みが遅くなります")
         }
         Fact::Temperature => {
-            text!("hot drives slow themselves down", "高温のドライブは速度を落とすことがあります")
+            text!("hot drives throttle themselves", "高温のドライブは速度を落とすことがあります")
         }
         Fact::Machine => text!(
-            "processor, system and drivers are in every figure",
+            "processor, operating system and drivers affect every figure",
             "どの値にも CPU、OS、ドライバーの違いが含まれます"
         ),
         Fact::Engine => text!(
-            "the way to the kernel can cost more than the storage: {ENGINE} makes it the same",
+            "the I/O engine can cost more than the storage: {ENGINE} selects the same one",
             "カーネルまでの経路の差がストレージの差より大きいこともあります。{ENGINE} で揃えられます"
         ),
         Fact::Noise => text!(

@@ -43,7 +43,10 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
 
 fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
     let assumed = assumed_flush(record).filter(|_| fit.limits.iter().any(is_of_flushes))?;
-    Some(text!("this rests on what the model assumes: {assumed}", "モデルの仮定による結果です: {assumed}"))
+    Some(text!(
+        "this depends on assumptions of the model: {assumed}",
+        "モデルの仮定による結果です: {assumed}"
+    ))
 }
 
 /// Returns the assumed parameters of a model that determine the duration of a flush:
@@ -80,7 +83,8 @@ fn what_a_flush_includes(fit: &Fit, record: &RunRecord) -> Option<Text> {
     let model = record.header.model.as_ref().filter(|_| fit.limits.iter().any(is_of_flushes))?;
     Some(if model.layers.iter().any(|layer| layer.kind == "journal") {
         text!(
-            "a flush includes the page cache's writes and, where it has to, a commit of ext4's journal",
+            "a flush includes the writes from the page cache and, if required, a commit of ext4's \
+             journal",
             "フラッシュには、ページキャッシュの書き出しと、必要な場合は ext4 のジャーナルのコミットを含みます"
         )
     } else {
@@ -105,10 +109,11 @@ pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
     let why = match (fit.host_memory, &fit.cache_doubt) {
         (Some(memory), _) => memory_words(memory, record),
         (None, Some(doubt)) => cache_words(doubt),
-        (None, None) => fit
-            .decisive()
-            .map(|limit| decisive_words(limit, fit.verdict, record))
-            .unwrap_or_else(|| text!("it has no limit that could be judged", "判定できる条件がありません")),
+        (None, None) => {
+            fit.decisive().map(|limit| decisive_words(limit, fit.verdict, record)).unwrap_or_else(|| {
+                text!("this use has no limit that a measurement can check", "判定できる条件がありません")
+            })
+        }
     };
     let words = match fit.verdict {
         FitVerdict::Fit => {
@@ -171,7 +176,7 @@ pub fn accept_fit(fit: &Fit) -> Result<()> {
             Err(ErrorKind::Unfit.error(text!("not fit for {name}", "{name} には使えません")))
         }
         FitVerdict::NotClear => Err(ErrorKind::Unclear
-            .error(text!("not clear whether it is fit for {name}", "{name} に使えるかどうか判断できません"))),
+            .error(text!("unclear whether it is fit for {name}", "{name} に使えるかどうか判断できません"))),
     }
 }
 

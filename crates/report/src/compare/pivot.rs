@@ -24,7 +24,7 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let mut doc = doc.and(pivot_doc(pivot));
     if pivot.baseline.is_none() && pivot.places.len() > 1 {
         doc.say(text!(
-            "With a baseline ({BASELINE} VALUE) all others are held against one value.",
+            "With a baseline ({BASELINE} VALUE), all other values are compared with it.",
             "基準({BASELINE} 値)を選ぶと、ほかをその値と比べます。"
         ));
     }
@@ -116,7 +116,7 @@ fn headline(pivot: &Pivot) -> Text {
         items.push(text!("columns: {column}", "列: {column}"; column));
         let baseline = pivot.baseline.as_ref();
         items.extend(
-            baseline.map(|Baseline { value, .. }| text!("held against {value}", "基準: {value}"; value)),
+            baseline.map(|Baseline { value, .. }| text!("compared with {value}", "基準: {value}"; value)),
         );
     }
     Text::join(items, [" · "; 2])
@@ -195,7 +195,7 @@ fn verdict_of(judged: &Judged) -> Entry {
         // The remedy is in the sentence below the tables.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
             let times = judged.speed.value;
-            let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)");
+            let words = text!("{times:.2} times as fast (one run)", "{times:.2} 倍(1 回のみ)");
             return Entry::new(Role::Quiet, words);
         }
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
@@ -238,26 +238,28 @@ fn legend(pivot: &Pivot) -> Text {
         (figures().any(|figure| figure.run_count == 1), figures().any(|figure| figure.run_count > 1));
     let mut sentences = vec![match several {
         true => text!(
-            "Each figure is the mean over runs with its 95 % interval; in brackets how many runs.",
+            "Each figure is the mean over runs with its 95 % interval, followed by the number of runs \
+             in brackets.",
             "各値は測定の平均と 95 % 区間で、()は測定の件数です。"
         ),
         _ if figures().all(|figure| figure.half_width.is_none()) => {
-            text!("Each figure is that of a single run, (1).", "各値は 1 件の測定(1)のものです。")
+            text!("Each figure is from a single run (1).", "各値は 1 件の測定(1)のものです。")
         }
         _ => text!(
-            "Each figure is that of a single run, (1), with the 95 % interval of its repetitions.",
+            "Each figure is from a single run (1), with the 95 % interval of its repetitions.",
             "各値は 1 件の測定(1)のもので、区間は各回の値から求めた 95 % 区間です。"
         ),
     }];
     if several && single {
         sentences.push(text!(
-            "Of a single run the repetitions make the interval.",
+            "For a single run, the interval is that of its repetitions.",
             "1 件だけの場合、区間は各回の値から求めています。"
         ));
     }
     if figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan()) {
         sentences.push(text!(
-            "Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.",
+            "The scatter is unknown where a single run is compared with several, or has a single \
+             repetition: measure it again.",
             "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。"
         ));
     }
@@ -271,7 +273,7 @@ fn left_out(pivot: &Pivot) -> Vec<Text> {
         let (runs, are) =
             if *count == 1 { ("1 run does".to_owned(), "is") } else { (format!("{count} runs do"), "are") };
         text!(
-            "{runs} not tell the {key} and {are} left out.",
+            "{runs} not record the {key} and {are} left out.",
             "「{key}」が分からない測定 {count} 件は除きました。";
             key
         )
@@ -288,7 +290,7 @@ fn fairness(pivot: &Pivot) -> Doc {
     let mut doc = Doc::new();
     if pivot.differences.is_empty() {
         doc.say(text!(
-            "As far as the records tell, these runs differ in nothing else.",
+            "According to the records, these runs differ in nothing else.",
             "記録で分かる範囲では、ほかに違いはありません。"
         ));
         return doc;

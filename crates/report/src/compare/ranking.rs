@@ -20,8 +20,8 @@ pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel],
     );
     doc.gap().say(answer_for(choice, &names)).gap().push(ranking(choice, models, &names));
     doc.say(text!(
-        "speed: over the whole use, the best being 1; assumed: parameters of the model without a source, of all. \
-         Computed in virtual time, nothing was measured",
+        "speed: over the whole use, relative to the best; assumed: parameters without a source, out of \
+         all. Computed in virtual time; nothing was measured",
         "速さ: 用途全体での値 (最速を 1 とする)。仮定: 出典のないパラメーターの数と全体の数。仮想時間での計算で、実測ではありません"
     ));
     doc.say(text!(
@@ -33,7 +33,7 @@ pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel],
     if let (false, Some(best)) = (assumed.is_empty(), choice.standings.first()) {
         let name = &names[best.run];
         doc.say(text!(
-            "assumed, and of effect on {name}: {moving}",
+            "assumed parameters that affect {name}: {moving}",
             "{name} で影響の大きい仮定: {moving}";
             name, moving
         ));

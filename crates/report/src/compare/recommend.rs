@@ -49,7 +49,7 @@ pub fn recommendation_doc(
         let assumed = names.iter().zip(runs).filter_map(|(name, run)| Some((name, assumed_flush(run)?)));
         doc.say_all(assumed.map(|(name, assumed)| {
             text!(
-                "flushes of {name} rest on what the model assumes: {assumed}",
+                "flushes of {name} depend on assumptions of the model: {assumed}",
                 "{name} のフラッシュの値はモデルの仮定によります: {assumed}";
                 name
             )
@@ -94,7 +94,7 @@ pub(super) fn misses(name: &Text, misses: &[KnownMiss]) -> Vec<Paragraph> {
     let warn = |miss: &KnownMiss| {
         let reason = &miss.reason;
         let words = text!(
-            "Beware: {name} does not reach a published figure: {reason}",
+            "Caution: {name} does not reproduce a published figure: {reason}",
             "注意: {name} は公表値を再現できません: {reason}";
             name, reason
         );
@@ -115,7 +115,8 @@ fn caveats(choice: &Recommendation) -> Doc {
     if !choice.doubts.is_empty() {
         let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
-            "Beware: these runs differ in what can make their figures incomparable: {doubts}; `{COMPARE}` tells more",
+            "Caution: these runs differ in properties that can make their figures incomparable: \
+             {doubts}. `{COMPARE}` shows more",
             "注意: これらの測定は、値を比べられなくすることのある点が違います: {doubts}。詳しくは `{COMPARE}` で確かめられます";
             doubts
         );
@@ -124,14 +125,15 @@ fn caveats(choice: &Recommendation) -> Doc {
     let missing = ((1.0 - choice.covered) * 100.0).round() as u64;
     if missing > 0 {
         doc.say(text!(
-            "{missing} % of the use's operations are not measured by all of these runs, so the answer leaves them out",
+            "{missing} % of the operations of this use were not measured in all of these runs, so the \
+             answer ignores them",
             "この用途の操作の {missing} % は、すべての測定に共通する項目がないため含めていません"
         ));
     }
     if choice.parts.iter().any(|part| part.sync && part.cell.is_none()) {
         let words = text!(
-            "Beware: this use waits for flushes, and these runs measured none: most consumer drives take longer for them than \
-             for all the rest. `{RUN} {PROFILE} uses` measures what uses need",
+            "Caution: this use waits for flushes, and these runs measured none. On most consumer \
+             drives, flushes take longer than everything else. `{RUN} {PROFILE} uses` measures them",
             "注意: この用途はフラッシュの完了を待ちますが、これらの測定にはフラッシュを待つ書き込みがありません。\
              一般向けのドライブでは多くの場合、それがほかのすべてより長くかかります。用途に必要な項目は `{RUN} {PROFILE} uses` で測れます"
         );
@@ -139,7 +141,7 @@ fn caveats(choice: &Recommendation) -> Doc {
     }
     if choice.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
         doc.say(text!(
-            "≈ the nearest test that all runs have stands for this part",
+            "≈ the nearest test that all runs have is used for this part",
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
     }
@@ -152,7 +154,7 @@ fn longest_pauses(choice: &Recommendation, asked: &Use, names: &[Text]) -> Optio
     let each = |standing: &Standing| {
         let name = &names[standing.run];
         match standing.worst_ns {
-            None => text!("{name}: not known", "{name}: 不明"; name),
+            None => text!("{name}: unknown", "{name}: 不明"; name),
             Some(0) => text!("{name}: none", "{name}: なし"; name),
             Some(worst_ns) => name.map(|name| format!("{name}: {}", number::latency_ns(worst_ns))),
         }
@@ -182,7 +184,8 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     if choice.covered < COVERED_ENOUGH {
         let covered = number::percent(choice.covered);
         return text!(
-            "Only {covered} of this use is measured by all of these runs, which is not enough to choose by.",
+            "Only {covered} of this use was measured in all of these runs, which is not enough for a \
+             choice.",
             "すべての測定に共通する項目がこの用途の {covered} しかなく、選ぶ根拠には足りません。"
         );
     }
@@ -257,16 +260,16 @@ fn equally_good([name, second]: [&Text; 2], times: f64, by_models: bool) -> Text
     };
     if by_models {
         return text!(
-            "{name} and {second} are equally good for this use: by the models {ahead} lies between them, less than the \
-             models are accurate. Choose by other properties.",
+            "{name} and {second} are equally good for this use: by the models they differ by {ahead}, \
+             which is less than the error of the models. Choose by other properties.",
             "この用途では {name} と {second} の優劣は付けられません。モデル上の差は {ahead} で、モデルの誤差より小さいため、\
              ほかの条件で選んでください。";
             name, second, ahead
         );
     }
     text!(
-        "{name} and {second} are equally good for this use: {ahead} lies between them, too little to choose by. Price, \
-         capacity or endurance may decide.",
+        "{name} and {second} are equally good for this use: they differ by {ahead}, too little to \
+         choose by. Price, capacity or endurance may decide.",
         "この用途では {name} と {second} の差は {ahead} で、選ぶ理由になりません。価格、容量、耐久性などで選んでください。";
         name, second, ahead
     )
@@ -320,7 +323,7 @@ fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
     });
     let speeds = Text::list(each);
     Some(text!(
-        "speed over the whole use, {first} being 1: {speeds}",
+        "speed over the whole use, relative to {first}: {speeds}",
         "用途全体での速さ({first} を 1 とする): {speeds}";
         first, speeds
     ))
@@ -340,7 +343,7 @@ pub(crate) fn operations(kind: OpKind) -> Text {
 fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let (name, why) = (&names[standing.run], why_out(out));
-    Some(text!("{name} is out: {why}", "{name} は除外: {why}"; name, why))
+    Some(text!("{name} is ruled out: {why}", "{name} は除外: {why}"; name, why))
 }
 
 /// Describes the limit of the use that a run exceeds.
@@ -389,12 +392,12 @@ mod tests {
         let words = equally_good(names, 1.000_04, false);
         assert_eq!(
             words.en,
-            "A and B are equally good for this use: less than 0.1 % lies between them, too little to choose by. \
+            "A and B are equally good for this use: they differ by less than 0.1 %, too little to choose by. \
              Price, capacity or endurance may decide."
         );
         assert!(words.ja.contains("0.1 % 未満") && !words.ja.contains("0.0 %"), "{}", words.ja);
         assert!(
-            equally_good(names, 1.034, true).en.contains("3.4 % lies between them, less than the models")
+            equally_good(names, 1.034, true).en.contains("they differ by 3.4 %, which is less than the error of the models")
         );
     }
 }

@@ -268,12 +268,12 @@ pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
             )
         }
         1 => text!(
-            "The fastest is {unbeaten}: it is slower than none of the others in any test.",
+            "The fastest is {unbeaten}: no other is faster in any test.",
             "最も速いのは {unbeaten} です(ほかより遅い項目はありません)。";
             unbeaten
         ),
         _ => text!(
-            "The fastest are {unbeaten}: they are slower than none of the others in any test.",
+            "The fastest are {unbeaten}: no other is faster in any test.",
             "最も速いのは {unbeaten} です(いずれも、ほかより遅い項目はありません)。";
             unbeaten
         ),

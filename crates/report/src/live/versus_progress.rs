@@ -82,7 +82,7 @@ impl VersusProgress {
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
         let end = match self.left_ns.map(|time_ns| number::time_words(&number::long_time(time_ns))) {
             Some(most) => text!("at most {most}", "最長 {most}"; most),
-            None => text!("as many as it needs", "回数は必要なだけ"),
+            None => text!("as many as needed", "回数は必要なだけ"),
         };
         let once = number::planned_time(repetition_ns);
         self.live.paragraph(&self.live.say(&text!(

@@ -169,7 +169,7 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
     let possible = |now: &Option<String>, most: Option<String>| {
         most.map(|most| {
             if now.as_ref() == Some(&most) {
-                text!("the most the device can", "デバイスの上限どおり")
+                text!("the device's maximum", "デバイスの上限どおり")
             } else {
                 text!("the device can {most}", "デバイスの上限は {most}")
             }
@@ -255,6 +255,6 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Te
             .map(|hours| text!("on for {hours}", "通電 {hours}")),
         pair(&|health| health.written_bytes.map(format_bytes_decimal))
             .map(|bytes| text!("{bytes} written over its life", "累計書き込み {bytes}")),
-        Some(text!("told by {source}", "情報源 {source}")),
+        Some(text!("reported by {source}", "情報源 {source}")),
     ])
 }

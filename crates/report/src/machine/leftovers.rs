@@ -10,7 +10,7 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
     let why = match &leftover.became {
         Became::Removed => {
             let removed = text!(
-                "removed the test file of a run that died: {path} ({run})",
+                "removed the test file of a run that was killed: {path} ({run})",
                 "異常終了した測定のテストファイルを消しました: {path} ({run})"
             );
             return (removed, None);
@@ -20,26 +20,27 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
     };
     let words = match why {
         StillThere::FolderAway => text!(
-            "what the run {run} left behind is not where it was: the folder of {path} was renamed, or its file \
-             system is not mounted",
+            "the leftovers of the run {run} were not found: the folder of {path} was renamed, or its \
+             file system is not mounted",
             "測定 {run} の残りが元の場所にありません: {path} のフォルダーの名前が変わったか、ファイルシステムがマウントされていません"
         ),
         StillThere::OtherMark => text!(
-            "{path} is left as it is: it does not bear the mark of the run {run}, which died",
+            "{path} was not removed: it does not contain the mark of the run {run}, which was killed",
             "{path} には手を付けていません: 異常終了した測定 {run} の印がありません"
         ),
         StillThere::OtherUser => text!(
-            "{path} is left as it is: it is not for this user to remove what the run {run} made",
+            "{path} was not removed: this user may not remove files of the run {run}",
             "{path} には手を付けていません: 測定 {run} が作ったものは、このユーザーからは削除しません"
         ),
         StillThere::OtherFile => text!(
-            "{path} is left as it is: it is not the file that the run {run} made, or it has a second name",
+            "{path} was not removed: it is not the file that the run {run} created, or it has a second \
+             hard link",
             "{path} には手を付けていません: 測定 {run} が作ったファイルではないか、別の名前(ハードリンク)が付いています"
         ),
     };
     let remedy = match why {
         StillThere::FolderAway => text!(
-            "it is removed once the folder is back; until then `{DOCTOR}` names it",
+            "it is removed once the folder is back; until then, `{DOCTOR}` lists it",
             "フォルダーが戻れば削除します。それまでは `{DOCTOR}` に表示されます"
         ),
         _ => text!(
@@ -85,7 +86,7 @@ mod tests {
             let (what, remedy) = leftover_words(&leftover(Became::Left(why)));
             assert!(
                 what.en.contains("/mnt/x/.kurabe-abc-1.test")
-                    && what.en.contains("abc,") | what.en.contains("abc ")
+                    && what.en.contains("run abc")
             );
             assert!(what.ja.contains("/mnt/x/.kurabe-abc-1.test") && remedy.is_some());
             texts.push(what.en);

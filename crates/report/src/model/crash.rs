@@ -19,11 +19,11 @@ pub fn crash_lines(done: &CrashDone) -> Vec<Text> {
             "電源断 {cuts} 回: うち {lost} 回で、呼び出しの順序では守られないデータが失われました"
         ),
         (_, 0) => text!(
-            "{cuts} power cuts: {lost} lost what had been promised",
+            "{cuts} power cuts: {lost} lost acknowledged data",
             "電源断 {cuts} 回: うち {lost} 回で、保証済みのデータが失われました"
         ),
         _ => text!(
-            "{cuts} power cuts: {lost} lost what had been promised, {unmountable} left a file system that \
+            "{cuts} power cuts: {lost} lost acknowledged data, {unmountable} left a file system that \
              cannot be mounted",
             "電源断 {cuts} 回: うち {lost} 回で保証済みのデータが失われ、{unmountable} 回でファイルシステムがマウントできなくなりました"
         ),

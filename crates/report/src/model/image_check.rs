@@ -15,11 +15,12 @@ pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     let image = shown::path(image);
     let bytes = format_bytes(check.fault_bytes.values().copied().fold(0, u64::saturating_add));
     ErrorKind::Io.error(text!(
-        "{image} does not hold what was written to it: {bytes} are not as they were promised",
+        "{image} does not contain what was written to it: {bytes} differ from flushed data",
         "{image} には書いたはずの内容がありません({bytes} が約束と違います)"
     ))
     .remedy(text!(
-        "storage that loses what was flushed cannot be trusted with a file system or a database; look at cables, caches and its settings first",
+        "storage that loses flushed data is unsuitable for a file system or a database; check cables, \
+         caches and settings first",
         "フラッシュ済みのデータを失うストレージは、ファイルシステムやデータベースには使えません。まずケーブル、キャッシュ、設定を確認してください"
     ))
 }
@@ -46,7 +47,7 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     if check.unflushed_bytes > 0 {
         let (unflushed, arrived) = (format_bytes(check.unflushed_bytes), format_bytes(check.arrived_bytes));
         lines.push(text!(
-            "{unflushed} had a last write that was not flushed; {arrived} hold it, which they need not",
+            "the last write to {unflushed} was not flushed; {arrived} contain it, which is not required",
             "最後の書き込みが未フラッシュの範囲 {unflushed}(うち届いていたもの {arrived}。失われても約束違反ではありません)"
         ));
     }
@@ -62,10 +63,10 @@ pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     if check.is_sound() {
         lines.push(match check.flushed_bytes {
             0 => text!(
-                "Nothing was flushed, so nothing was promised ({FSYNC} N, {O_SYNC})",
+                "Nothing was flushed, so nothing can be checked ({FSYNC} N, {O_SYNC})",
                 "フラッシュがなかったため、約束された内容はありません({FSYNC} N、{O_SYNC})"
             ),
-            _ => text!("All that was flushed is there.", "フラッシュ済みの内容はすべて残っています。"),
+            _ => text!("All flushed data are present.", "フラッシュ済みの内容はすべて残っています。"),
         });
     }
     lines
@@ -84,17 +85,23 @@ fn name(kind: FaultKind) -> Text {
 fn meaning(kind: FaultKind) -> Text {
     match kind {
         FaultKind::Lost => {
-            text!("flushed, and nothing of the run is there", "フラッシュ済みなのに、この測定の内容がない")
+            text!(
+                "flushed, but no data of this run are present",
+                "フラッシュ済みなのに、この測定の内容がない"
+            )
         }
         FaultKind::Stale => {
-            text!("an older write is there than was flushed", "フラッシュ済みより古い書き込みが残っている")
+            text!(
+                "contains an older write than the flushed one",
+                "フラッシュ済みより古い書き込みが残っている"
+            )
         }
         FaultKind::Damaged => text!(
-            "a sector of two writes, or rotten",
+            "contains parts of two writes, or is corrupt",
             "1 セクターに 2 回分の書き込みが混ざっているか、壊れている"
         ),
-        FaultKind::Misplaced => text!("a sector is there that belongs elsewhere", "別の場所のセクターがある"),
-        FaultKind::Newer => text!("written after the list was", "一覧を書いた後の書き込みがある"),
+        FaultKind::Misplaced => text!("contains a sector from another offset", "別の場所のセクターがある"),
+        FaultKind::Newer => text!("written after the list of writes", "一覧を書いた後の書き込みがある"),
     }
 }
 
@@ -105,13 +112,13 @@ fn place(fault: &SectorFault) -> Text {
     let here = match (fault.kind, fault.present) {
         (FaultKind::Misplaced, Some(home)) => {
             let home = count(home);
-            text!("the sector of offset {home} is there", "オフセット {home} のセクターがある")
+            text!("contains the sector of offset {home}", "オフセット {home} のセクターがある")
         }
         (_, Some(write)) => {
             let write = count(write);
-            text!("write {write} is there", "書き込み {write} がある")
+            text!("contains write {write}", "書き込み {write} がある")
         }
-        (_, None) => text!("no write is there", "書き込みがない"),
+        (_, None) => text!("contains no write", "書き込みがない"),
     };
     text!(
         "  at offset {offset}, {bytes} {name}: {here}, write {promised} was flushed",

@@ -221,7 +221,7 @@ pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String
 /// Lists the parts from which a model of an emulator of SCSI disks is put together.
 fn emulator_parts() -> Doc {
     let words = text!(
-        "SCSI emulators are put together: model:EMULATOR+CARD+COMPUTER",
+        "SCSI emulators are combined: model:EMULATOR+CARD+COMPUTER",
         "SCSI ディスクのエミュレーターは組み合わせで指定します: model:エミュレーター+カード+コンピューター"
     );
     let parts = [
@@ -237,7 +237,7 @@ fn emulator_parts() -> Doc {
 fn with_kind(model: &DeviceSpec) -> Text {
     let title = &model.title;
     match KINDS_OF_DRIVES.iter().find(|(_, device)| *device == model.name) {
-        Some((kind, _)) => text!("{title}; model:{kind}, too", "{title}。model:{kind} でも可"; title),
+        Some((kind, _)) => text!("{title}; also model:{kind}", "{title}。model:{kind} でも可"; title),
         None => title.clone(),
     }
 }
@@ -294,7 +294,7 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
     }
     doc.gap().push(Paragraph::flow(standing(spec)).indent(2, 2));
     if let Some(note) = &spec.note {
-        let title = text!("Where the model stops being true", "モデルの適用範囲");
+        let title = text!("Limits of the model", "モデルの適用範囲");
         doc.gap().push(Paragraph::aside(title).role(Role::Quiet));
         doc.asides(note);
     }

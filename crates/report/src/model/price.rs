@@ -91,7 +91,7 @@ impl Priced {
 fn count_name(count: Count) -> Text {
     match count {
         Count::Flushes => text!("flushes", "フラッシュ"),
-        Count::EmptyFlushes => text!("flushes of nothing", "空のフラッシュ"),
+        Count::EmptyFlushes => text!("flushes without data", "空のフラッシュ"),
         Count::JournalFlushes => text!("of the journal alone", "ジャーナルのみのフラッシュ"),
         Count::Writes => text!("writes", "書き込み回数"),
         Count::WrittenBytes => text!("written", "書き込み量"),
@@ -261,7 +261,7 @@ fn phases_table(bill: &Bill) -> Doc {
 
 fn file_name(file: &str) -> Text {
     match file {
-        "" => text!("metadata, and files that are gone", "メタデータと、削除されたファイル"),
+        "" => text!("metadata and deleted files", "メタデータと、削除されたファイル"),
         name if name == NO_FILES[0] => text!("folders", "フォルダー"),
         name if name == NO_FILES[1] => text!("journal of the file system", "ファイルシステムのジャーナル"),
         name => Text::same(shown::line(name)),
@@ -289,14 +289,10 @@ fn footing(bill: &Bill) -> Text {
         _ => text!("{recordings} recordings", "{recordings} 回記録"),
     };
     let pauses = match facts.keeps_pauses {
-        true => text!(
-            "the pauses in which the program asked nothing are counted",
-            "プログラムが I/O をしていない時間を含みます"
-        ),
-        false => text!(
-            "the pauses in which the program asked nothing are left out",
-            "プログラムが I/O をしていない時間は含みません"
-        ),
+        true => text!("pauses without requests are included", "プログラムが I/O をしていない時間を含みます"),
+        false => {
+            text!("pauses without requests are not included", "プログラムが I/O をしていない時間は含みません")
+        }
     };
     let (least, most) =
         (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
@@ -308,7 +304,8 @@ fn footing(bill: &Bill) -> Text {
         let faulty = match facts.faults.is_empty() {
             true => Text::default(),
             false => text!(
-                " The device had faults while it ran ({faults}); the time above is without theirs, and what failed is not counted.",
+                " Faults were injected during the run ({faults}); the time above does not include them, \
+                 and failed requests are not counted.",
                 " 実行中のデバイスには故障がありました({faults})。上の時間に故障による時間は含まれず、失敗した要求は数えていません。";
                 faults
             ),
@@ -321,7 +318,9 @@ fn footing(bill: &Bill) -> Text {
     }
     let pace = pace_words(bill);
     text!(
-        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.{pace}",
+        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), recorded at the \
+         device. Counts are exact, times are computed by models; {pauses}. The program took {here} \
+         here.{pace}",
         "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。{pace}";
         counted, pauses, pace
     )
@@ -372,7 +371,7 @@ pub fn changes_line(changes: &Changes) -> Text {
     });
     match slower {
         None => {
-            text!("{cause}: {counts}; no device takes longer or less.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts)
+            text!("{cause}: {counts}; the time is the same on every device.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts)
         }
         Some(price) => {
             let (title, before, now) =
@@ -405,7 +404,7 @@ fn cause_line(cause: &ChangeCause) -> Text {
         | ChangeCause::Read { file, ratio } => (file.as_deref(), *ratio),
         ChangeCause::Order => {
             return text!(
-                "As much is asked as before, in other pieces or in another order",
+                "The amount of I/O is the same, in other sizes or another order",
                 "総量はほぼ同じですが、分け方か順序が変わりました"
             );
         }
@@ -420,7 +419,7 @@ fn cause_line(cause: &ChangeCause) -> Text {
     };
     match (cause, is_more) {
         (ChangeCause::Flushes { each_write: true, .. }, _) => text!(
-            "Each write to {file} waits for the medium now",
+            "Each write to {file} now waits for the medium",
             "{file} への書き込みのたびに媒体への反映を待つようになりました"; file
         ),
         (ChangeCause::Flushes { .. }, _) => text!(
@@ -428,11 +427,12 @@ fn cause_line(cause: &ChangeCause) -> Text {
             "同じデータのフラッシュが {share}に{changed}({file} への書き込みの後)"; share, file
         ),
         (ChangeCause::Commits { .. }, true) => text!(
-            "The work is committed in {times} times as many pieces, and the program itself writes more, mostly to {file}",
+            "There are {times} times as many commits, and the program itself writes more, mostly to \
+             {file}",
             "コミットの単位が細かくなり({times} 倍の回数)、プログラム自身の書き込みも増えました(主に {file})"; file
         ),
         (ChangeCause::Commits { .. }, false) => text!(
-            "The work is committed in 1/{times} as many pieces, and the program itself writes less, mostly to {file}",
+            "There are 1/{times} as many commits, and the program itself writes less, mostly to {file}",
             "コミットの単位が大きくなり(回数は 1/{times})、プログラム自身の書き込みも減りました(主に {file})"; file
         ),
         (ChangeCause::Written { .. }, _) => text!(
@@ -469,13 +469,15 @@ fn changes_table(changes: &Changes) -> Doc {
     }
     if changes.other_kernel {
         doc.gap().asides(&text!(
-            "The kernel is another one than before: what its file system adds may differ without a change of the program.",
+            "The kernel differs from that of the earlier bill: its file system may add other I/O \
+             without a change of the program.",
             "カーネルが以前と違います。プログラムが同じでも、ファイルシステムが加える I/O は変わることがあります。"
         ));
     }
     if changes.other_tick {
         doc.gap().asides(&text!(
-            "Before, flushes were recorded at another pace, which changes how many commits the file system makes: record the earlier bill again on this machine.",
+            "The earlier bill was recorded with another pacing of flushes, which changes the number of \
+             commits: record it again on this machine.",
             "以前の明細は、フラッシュの応答の間隔が違う条件で記録されており、ファイルシステムのコミット回数が変わります。以前の明細をこのマシンで記録し直してください。"
         ));
     }

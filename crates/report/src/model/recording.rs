@@ -92,7 +92,7 @@ fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
 fn beneath_line(names: &[String]) -> Text {
     let (en, ja) = (names.join(", "), names.join("、"));
     text!(
-        "beneath it, not recorded: {en} ({ALL_DEVICES} records them, too)",
+        "below it, not recorded: {en} ({ALL_DEVICES} records them as well)",
         "その下の {ja} は記録していません({ALL_DEVICES} で記録できます)"
     )
 }

@@ -68,14 +68,14 @@ pub fn attached_lines(
     lines.extend(facts.trim_ns.filter(|trim_ns| *trim_ns > LONG_TRIM_NS).map(|trim_ns| {
         let (time, without) = (moment(trim_ns), Mention::Shell("mkfs.ext4 -E nodiscard"));
         text!(
-            "  trim      takes some {time} for the whole device; `{without}` leaves it out",
+            "  trim      takes about {time} for the whole device; `{without}` removes it",
             "  TRIM      全域で {time} ほどかかります。`{without}` なら省けます"
         )
     }));
     lines.extend(common_lines(facts, request, first));
     lines.push(match log.map(shown::path) {
         Some(log) => text!("  log       {log}", "  ログ      {log}"),
-        None => text!("Ctrl-C ends it, too", "Ctrl-C でも終了します"),
+        None => text!("Ctrl-C also ends it", "Ctrl-C でも終了します"),
     });
     lines.push(text!("`{DETACH} {device}` ends it", "`{DETACH} {device}` で終了します"));
     lines
@@ -113,29 +113,31 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
     if let Some(most) = facts.most_memory_bytes {
         let most = format_bytes(most);
         lines.push(text!(
-            "  data      in memory, gone at the end; {most} at most, then writes fail for want of space",
+            "  data      in memory, lost at the end; at most {most}, then writes fail because no space \
+             is left",
             "  データ    メモリー上(終了すると消えます)。上限 {most} に達すると、書き込みは空き不足で失敗します"
         ));
     }
     if let Some(first) = first {
         let round_trip = latency_ns(first.round_trip_ns);
         let is_busy = first.round_trip_ns >= MOST_WAY_NS;
-        lines.push(match request.round_trip_ns {
+        lines.push(match request.settings.round_trip_ns {
             None if is_busy => text!(
-                "  time      other programs keep this machine busy: {round_trip} are taken for a round trip, and clients see the rest",
+                "  time      other programs keep this machine busy: {round_trip} are assumed as the \
+                 round trip, and clients see any excess",
                 "  時間      ほかのプログラムで混んでいるため、往復は {round_trip} とみなします(残りはクライアントの時間に入ります)"
             ),
             None => text!(
-                "  time      a round trip of the {way} takes {round_trip}, which clients are not charged with",
+                "  time      a round trip of the {way} takes {round_trip}, which is subtracted",
                 "  時間      {way}の往復は {round_trip}(クライアントの時間には含めません)";
                 way
             ),
             Some(_) => text!(
-                "  time      arrivals count from {round_trip} earlier, as {ROUND_TRIP} says",
+                "  time      arrivals are dated back by {round_trip} ({ROUND_TRIP})",
                 "  時間      {ROUND_TRIP} により、要求は {round_trip} 早く届いたものとみなします"
             ),
         });
-        lines.push(wait_line(&first.grants, request.spin_ns));
+        lines.push(wait_line(&first.grants, request.settings.spin_ns));
     }
     lines.extend(facts.keeping_up.as_ref().map(keeping_up_line));
     lines
@@ -147,12 +149,14 @@ fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
     let [rate, model] = [*rate_per_s, *model_rate_per_s].map(whole);
     if *depth == 0 {
         return text!(
-            "  too slow  this machine, at any depth: one 4 KiB random read at a time comes to {rate} per second; the model gives {model} at depth 32",
+            "  too slow  this machine, at any queue depth: it serves {rate} random 4 KiB reads per \
+             second one at a time; the model reaches {model} at depth 32",
             "  速度不足  このマシンはどの深さでも追いつけません(4 KiB ランダムリードは深さ 1 で毎秒 {rate} 件)。モデルは深さ 32 で毎秒 {model} 件"
         );
     }
     text!(
-        "  too slow  this machine, for more than depth {depth} of 4 KiB random reads ({rate} per second); the model gives {model} at depth 32",
+        "  too slow  this machine, beyond queue depth {depth} of random 4 KiB reads ({rate} per \
+         second); the model reaches {model} at depth 32",
         "  速度不足  このマシンが追いつけるのは 4 KiB ランダムリードの深さ {depth}(毎秒 {rate} 件)まで。モデルは深さ 32 で毎秒 {model} 件"
     )
 }
@@ -162,20 +166,20 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     let spin = latency_ns(spin_ns);
     let how = match spin_ns {
         0 => text!("asleep", "常に眠る"),
-        _ => text!("asleep, and awake for the last {spin}", "眠り、直前の {spin} は眠らない"),
+        _ => text!("sleeping, and spinning for the last {spin}", "眠り、直前の {spin} は眠らない"),
     };
     let wishes = [
         (grants.before_others, text!("real-time priority", "リアルタイム優先度")),
         (grants.locked_memory, text!("locked memory", "メモリーの固定")),
         (grants.exact_timers, text!("exact timers", "正確なタイマー")),
-        (grants.awake_processors, text!("processors that do not doze", "CPU を休眠させないこと")),
+        (grants.awake_processors, text!("processors kept out of deep sleep", "CPU を休眠させないこと")),
     ];
     let refused = Text::list(wishes.into_iter().filter(|(granted, _)| !granted).map(|(_, wish)| wish));
     if refused.is_empty() {
-        return text!("  waits     {how}; all that keeps time exact was granted", "  待ち方    {how}。正確さのための設定はすべて許可されました"; how);
+        return text!("  waits     {how}; everything that exact timing needs was granted", "  待ち方    {how}。正確さのための設定はすべて許可されました"; how);
     }
     text!(
-        "  waits     {how}; not granted: {refused} (root has them; answers are later without)",
+        "  waits     {how}; not granted: {refused} (available to root; without them, answers are later)",
         "  待ち方    {how}。許可されなかったもの: {refused}(root なら使えます。ないと応答が遅れます)";
         how, refused
     )
@@ -264,7 +268,7 @@ fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
         let mean = fixed(mean, 2);
         let [p50, p99] = [p50, p99].map(|times| fixed_if(times, 2));
         let words = text!(
-            "took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
+            "took {mean} times as long as in the model (p50 {p50}, p99 {p99})",
             "モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
         );
         facts.push((text!("answers", "応答時間"), words));
@@ -323,7 +327,8 @@ fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
         let (answers, depth) = (count(answers), fixed(depth, 1));
         let [rate, model] = [rate_per_s, model_rate_per_s].map(whole);
         let words = text!(
-            "kept {depth} under way and got {rate} per second, where the model gives {model} (last {answers} answers)",
+            "kept {depth} in flight and reached {rate} per second; the model reaches {model} (last \
+             {answers} answers)",
             "平均 {depth} で毎秒 {rate} 件。モデルなら毎秒 {model} 件(直近 {answers} 件)"
         );
         facts.push((text!("client", "深さ"), words));
@@ -332,7 +337,7 @@ fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
     let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
     let bound = count(figures.server_bound_seconds);
     let words = text!(
-        "worked {busy} of the time, {busiest} of the busiest second; {bound} s were bound by it",
+        "busy {busy} of the time, {busiest} in the busiest second; it was the bottleneck for {bound} s",
         "稼働率 {busy}、最も忙しい 1 秒では {busiest}。サーバーが上限だったのは {bound} 秒"
     );
     facts.push((text!("server", "サーバー"), words));
@@ -360,14 +365,14 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
         }
         ServedLimit::Model => text!("the model", "モデル"),
         ServedLimit::Client => {
-            text!("the client, with nothing under way at times", "クライアント(要求のない時間あり)")
+            text!("the client, which at times had nothing in flight", "クライアント(要求のない時間あり)")
         }
         ServedLimit::Server => {
-            text!("the server, whose work requests waited for", "サーバー(要求は kurabe の処理待ち)")
+            text!("the server, for which requests waited", "サーバー(要求は kurabe の処理待ち)")
         }
-        ServedLimit::Way => text!("the way there and back ({way})", "サーバーとの往復({way})"),
+        ServedLimit::Way => text!("the round trip ({way})", "サーバーとの往復({way})"),
         ServedLimit::Others => text!(
-            "what else these processors do (the host of a virtual machine took {steal})",
+            "other work on these processors (the hypervisor took {steal})",
             "同じ CPU を使うほかのプログラム(仮想マシンのホストは {steal})"
         ),
     }
@@ -376,7 +381,7 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
 /// Describes a fault, and how many requests it affected.
 fn fault_words(figures: &FaultFigures) -> Text {
     let (fault, requests) = (shown::line(&figures.fault), count(figures.requests));
-    let end = if figures.is_lifted { text!(", and is no more", "(解消済み)") } else { Text::default() };
+    let end = if figures.is_lifted { text!(", and was lifted", "(解消済み)") } else { Text::default() };
     text!("{fault}: met {requests} requests{end}", "{fault}: 要求 {requests} 件に影響{end}"; end)
 }
 
@@ -409,7 +414,8 @@ pub fn detached_lines(detached: &Detached) -> Vec<Text> {
     let list = detached.devices.iter().map(shown::path).collect::<Vec<_>>().join(", ");
     if detached.was_left {
         return vec![text!(
-            "{list} was left by a kurabe that was killed: removed (if it is still mounted, when that ends)",
+            "{list} was left by a killed kurabe process: removed (if it is still mounted, once it is \
+             unmounted)",
             "{list} は強制終了した kurabe が残したものでした。片付けました(マウント中なら、外したときに消えます)"
         )];
     }
@@ -422,7 +428,7 @@ pub fn detached_lines(detached: &Detached) -> Vec<Text> {
 pub fn kept_server_lines(kept: &[KeptServer]) -> Vec<Text> {
     if kept.is_empty() {
         return vec![text!(
-            "No model was served so far, or there was no store to keep it in (`{RUN}` makes one).",
+            "No served models are recorded. Their records need a store, which `{RUN}` creates.",
             "公開したモデルの記録はありません(保存先がなければ残りません。保存先は `{RUN}` で作られます)。"
         )];
     }
@@ -479,7 +485,7 @@ mod tests {
         let mut served = figures(4_000_000_000, 2_000, 125_000.0);
         let lines = served_lines(&served);
         assert!(
-            lines[1].en.starts_with("  answers   took 1.25 × as long as the model says (p50 1.01, p99 2.50)")
+            lines[1].en.starts_with("  answers   took 1.25 times as long as in the model (p50 1.01, p99 2.50)")
         );
         assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
         assert_says(&lines, &[("in time   75.0 %", "時間どおり  75.0 %")]);
@@ -489,15 +495,15 @@ mod tests {
             (ServedLimit::Model, ("limit     the model", "上限      モデル")),
             (ServedLimit::Client, ("the client", "クライアント")),
             (ServedLimit::Server, ("the server", "サーバー(")),
-            (ServedLimit::Way, ("there and back (27.4 µs)", "往復(27.4 µs)")),
-            (ServedLimit::Others, ("what else these processors do", "ほかのプログラム")),
+            (ServedLimit::Way, ("the round trip (27.4 µs)", "往復(27.4 µs)")),
+            (ServedLimit::Others, ("other work on these processors", "ほかのプログラム")),
         ] {
             served.client =
                 Some(ClientFigures { answers: 1_023, depth: 31.84, rate_per_s, model_rate_per_s, limit });
             assert_says(&served_lines(&served), &[words]);
         }
         let words = [(
-            "kept 31.8 under way and got 14,500 per second, where the model gives 99,008",
+            "kept 31.8 in flight and reached 14,500 per second; the model reaches 99,008",
             "平均 31.8 で毎秒 14,500 件。モデルなら毎秒 99,008 件",
         )];
         assert_says(&served_lines(&served), &words);
@@ -522,8 +528,8 @@ mod tests {
         assert_says(
             &[line],
             &[
-                ("more than depth 4 of 4 KiB random reads (48,823 per second)", "深さ 4(毎秒 48,823 件)まで"),
-                ("the model gives 97,210", "毎秒 97,210 件"),
+                ("beyond queue depth 4 of random 4 KiB reads (48,823 per second)", "深さ 4(毎秒 48,823 件)まで"),
+                ("the model reaches 97,210", "毎秒 97,210 件"),
             ],
         );
     }

@@ -24,7 +24,7 @@ fn rows() -> [SideRow; 13] {
         (text!("data lost within a year", "1 年以内にデータを失う確率"), |side| {
             side.loss_per_year.map(chance)
         }),
-        (text!("an empty drive is filled in", "交換したドライブの再構築"), |side| {
+        (text!("rebuild of a drive takes", "交換したドライブの再構築"), |side| {
             side.rebuild_hours.map(|hours| Text::same(format!("{} h", number::fixed(hours, 1))))
         }),
         (text!("sequential read, 1 MiB Q8", "シーケンシャル読み出し 1 MiB Q8"), |side| {
@@ -46,10 +46,10 @@ fn rows() -> [SideRow; 13] {
             text!("safe write, 4 KiB and a flush", "確実な書き込み 4 KiB (毎回フラッシュ)"),
             |side| per_s(side.safe_writes_per_s),
         ),
-        (text!("failures of a drive per year", "ドライブの年間故障率"), |side| {
+        (text!("annual failure rate of a drive", "ドライブの年間故障率"), |side| {
             side.failures_per_year.map(|share| Text::same(number::percent(share)))
         }),
-        (text!("of the bits read unreadable", "読めないビットの割合"), |side| {
+        (text!("unreadable bits of those read", "読めないビットの割合"), |side| {
             side.unreadable.map(|share| Text::same(format!("{share:e}")))
         }),
     ]
@@ -97,11 +97,16 @@ pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
         }));
     }
     doc.gap().say(text!(
-        "Data are lost when more drives fail than may before an empty one is filled, or when a bit that nothing makes up for cannot be read while it is filled. Drives fail independently of each other and at the same rate at any age, an empty one is there at once, it is filled while nobody else asks for anything, and the whole of a drive is read. Drives of one batch, power and people do worse; an array is no backup.",
+        "Data are lost if more drives fail than the array tolerates before a spare is rebuilt, or if an \
+         unreadable bit without redundancy is met during the rebuild. Assumptions: drives fail \
+         independently and at the same rate at any age, a spare is available at once, nothing else uses \
+         the array during the rebuild, and the whole drive is read. Drives of one batch, power failures \
+         and human error make it worse; an array is not a backup.",
         "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
     ));
     doc.say(text!(
-        "Rates are those of the models in virtual time, over the whole of a hard disk and in a small file on flash; random writes are 4,096 and a flush, of a shingled disk with its media cache full.",
+        "Rates are computed in virtual time, over a whole hard disk and in a small file on flash. \
+         Random writes are 4,096 writes and a flush; the media cache of a shingled disk is full.",
         "速度はモデルの仮想時間での値です。ハードディスクは全域、フラッシュは小さなファイルで測っています。ランダム書き込みは 4,096 回とフラッシュ 1 回です(SMR ディスクはメディアキャッシュが埋まった状態)。"
     ));
     doc

@@ -189,13 +189,13 @@ pub(crate) fn write_foot(html: &mut Html, embedded: &Embedded, lang: Lang) {
     let records = embedded.json.as_str();
     html.raw("<footer>");
     let words = match (records.is_empty(), &embedded.left_out) {
-        (true, _) => text!("This page holds no records.", "このページに測定記録は入っていません。"),
+        (true, _) => text!("This page contains no records.", "このページに測定記録は入っていません。"),
         (false, None) => text!(
-            "This page holds the whole records of its runs: {IMPORT} takes them in again.",
+            "This page contains the complete records of its runs: {IMPORT} reads them.",
             "このページには測定記録がすべて入っています。{IMPORT} で取り込めます。",
         ),
         (false, Some(_)) => text!(
-            "This page holds records of its runs: {IMPORT} takes them in again.",
+            "This page contains records of its runs: {IMPORT} reads them.",
             "このページには測定記録が入っています。{IMPORT} で取り込めます。",
         ),
     };

@@ -66,7 +66,7 @@ impl ReportFormat {
         };
         Err(ErrorKind::Usage
             .error(text!(
-                "the name {file} does not tell a format",
+                "the file name {file} does not determine a format",
                 "{file} という名前からは形式が分かりません"
             ))
             .remedy(remedy))

@@ -34,7 +34,7 @@ fn fault_words(fault: &DerivedFault) -> Text {
         DerivedFault::Short(cell, elapsed_ns, least_ns) => {
             let (elapsed, least) = (long_time(*elapsed_ns), long_time(*least_ns));
             text!(
-                "not a valid score: {cell} took {elapsed}, and must take {least} at least",
+                "not a valid score: {cell} took {elapsed}; the minimum is {least}",
                 "有効なスコアではありません: {cell} は {elapsed} で終わりましたが、{least} 以上必要です"
             )
         }
@@ -194,7 +194,7 @@ mod tests {
             short.fault
         );
         assert_eq!((short.name.en.as_str(), short.value), ("score [INVALID]", valid.value));
-        assert!(short.meaning.unwrap().en.contains("must take"));
+        assert!(short.meaning.unwrap().en.contains("the minimum is"));
         let missing = scored(&|record| record.cells.retain(|cell| cell.part != "read"), 1);
         assert_eq!(missing.fault, Some(DerivedFault::Missing("step1 read".to_owned())));
         assert!(missing.value.is_nan());

@@ -97,7 +97,7 @@ fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
         .right(text!("time", "時間"), |(one, _)| ns(one, one.elapsed_ns))
         .right(text!("user", "ユーザー"), |(one, _)| cpu(one, one.cpu.user_ns))
         .right(text!("system", "システム"), |(one, _)| cpu(one, one.cpu.system_ns))
-        .right(text!("stalls", "停滞"), |(one, _)| match cell.measure {
+        .right(text!("pauses", "停滞"), |(one, _)| match cell.measure {
             Measure::Duration => Entry::default(),
             _ => entry(one, number::count(one.stall_count).into()),
         })
@@ -173,7 +173,7 @@ fn latencies(cell: &Cell) -> Table {
 /// Returns the worst stalls of the counted repetitions, in chronological order.
 fn stalls(cell: &Cell) -> Table {
     let table = Table::of(longest(figures::stalls(cell), STALLS_LISTED))
-        .left(text!("stall at", "停滞の時刻"), |(at_ns, _)| number::time_words(&number::moment(*at_ns)))
+        .left(text!("pause at", "停滞の時刻"), |(at_ns, _)| number::time_words(&number::moment(*at_ns)))
         .right(text!("length", "長さ"), |(_, stall)| number::latency_ns(stall.length_ns))
         .left(text!("of a", "操作"), |(_, stall)| words::op_kind(stall.kind))
         .right(text!("at offset", "オフセット"), |(_, stall)| format_bytes(stall.offset_bytes))
@@ -183,7 +183,7 @@ fn stalls(cell: &Cell) -> Table {
 
 fn surroundings(cell: &Cell) -> Vec<Field> {
     filled([
-        (text!("stalls", "停滞"), stall_limits(cell).into_iter().collect()),
+        (text!("pauses", "停滞"), stall_limits(cell).into_iter().collect()),
         (
             text!("stutter", "引っかかり"),
             stutter(cell).map(|stutter| stutter_items(&stutter)).unwrap_or_default(),

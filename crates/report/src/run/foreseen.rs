@@ -29,7 +29,7 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
 pub fn foreseen_sentence(foreseen: &Foreseen, is_modelled: bool) -> Text {
     if is_modelled {
         return text!(
-            "Computed within seconds. A model writes nothing.",
+            "Computed within seconds; nothing is written.",
             "数秒で計算します。モデルは何も書き込みません。"
         );
     }
@@ -185,7 +185,7 @@ fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
 /// Names the options that allow the skipped write cells. The page doesn't have these options.
 fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
     leaves_out(foreseen, is_modelled).then_some(text!(
-        "to have it written over: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",
+        "to allow overwriting: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",
         "上書きしてよい場合: {WRITE_EXISTING}(ファイル)、{DESTROY_DATA_ON} NAME(デバイス)"
     ))
 }

@@ -172,7 +172,7 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
         .cut(Cut::End, text!("corrected", "補正"), |figure| {
             let correction = figure.correction.as_ref().map(|correction| {
                 let (factor, unit) = (correction.factor, &correction.unit);
-                text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
+                text!("× {factor} (actually {unit})", "× {factor} (実際の単位は {unit})")
             });
             correction.unwrap_or_default()
         });

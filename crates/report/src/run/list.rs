@@ -23,7 +23,7 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
     let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
     if runs.is_empty() {
         doc.say(text!(
-            "No runs yet. This measures the directory you are in:",
+            "No runs yet. To measure the current directory:",
             "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
         ));
         doc.push(Block::Code(format!("{RUN:#} .")));

@@ -61,7 +61,8 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
     if let Some(all) = rows.first() {
         let (share, distance) = (number::percent(all.demerit), number::latency(all.rms_ns));
         doc.gap().say(text!(
-            "The latencies of the run are {share} away from those measured (demerit): {distance} on average",
+            "The latencies of the run differ from the measured ones by {share} (demerit), {distance} on \
+             average",
             "この測定のレイテンシと実測値の隔たり(demerit)は {share} で、平均 {distance} です"
         ));
     }
@@ -77,9 +78,9 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
         .right(text!("demerit", "demerit"), |row| number::percent(row.demerit));
     doc.gap().push(table.table());
     doc.gap().say(text!(
-        "Demerit (Ruemmler and Wilkes 1994): root mean square of the horizontal distance between the two distributions at \
-         10,000 places, over the measured mean. 0 % is the same distribution; it does not tell whether each request took \
-         what it took then.",
+        "Demerit (Ruemmler and Wilkes 1994): root mean square of the horizontal distance between the \
+         two distributions at 10,000 places, over the measured mean. 0 % means the same distribution, \
+         in which single requests may still differ.",
         "demerit (Ruemmler・Wilkes 1994)は、2 つの分布の水平距離を 1 万か所で調べた二乗平均平方根を、実測の平均で割ったものです。\
          0 % なら同じ分布です。個々の要求の時間が一致するかは表しません。"
     ));

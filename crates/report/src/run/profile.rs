@@ -176,8 +176,8 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
     items.extend(time(profile).map(|(time, most)| {
         let time = number::time_words(&number::long_time(time));
         match most {
-            true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"; time),
-            false => text!("{time} of measuring in all", "測定時間の合計 {time}"; time),
+            true => text!("at most {time} of measuring in total", "測定時間の合計は最長 {time}"; time),
+            false => text!("{time} of measuring in total", "測定時間の合計 {time}"; time),
         }
     }));
     if let Some(limit) = profile.rules.write_limit_bytes {
@@ -189,7 +189,7 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
     }
     if profile.rules.interval_ns > 0 {
         let pause = number::planned_time(profile.rules.interval_ns);
-        items.push(text!("{pause} of pause between tests", "項目の間に {pause}休止"; pause));
+        items.push(text!("a pause of {pause} between tests", "項目の間に {pause}休止"; pause));
     }
     items
 }
@@ -217,7 +217,7 @@ fn access(rules: &Rules) -> Vec<Text> {
     }
     if rules.moving_start {
         items.push(text!(
-            "sequential access begins at another place in each repetition",
+            "sequential access begins at another offset in each repetition",
             "シーケンシャルアクセスの開始位置は毎回変える"
         ));
     }

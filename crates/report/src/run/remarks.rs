@@ -32,7 +32,7 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
     let holds = match measured {
         0 => text!("nothing was measured", "まだ何も測定されていません"),
         _ => text!(
-            "{measured} of {planned} tests were measured, and these hold",
+            "{measured} of {planned} tests were measured; their results are valid",
             "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
         ),
     };
@@ -50,7 +50,7 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
         ),
         RunStatus::Interrupted if record.header.origin.is_some() => {
             let words = text!(
-                "{word}: the figures are of the time until then",
+                "{word}: the figures cover the time until then",
                 "{word}: 数値は中断までのものです"; word
             );
             (role, words)
@@ -204,11 +204,11 @@ fn worst(record: &RunRecord) -> Vec<Text> {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
         count => {
             let all = number::count(count);
-            text!(" ({all} stalls in all)", "停滞は全部で {all} 回")
+            text!(" ({all} pauses in total)", "停滞は全部で {all} 回")
         }
     };
     let mut remarks = vec![text!(
-        "worst stall: {length} at {at} in {place}{others}",
+        "longest pause: {length} at {at} in {place}{others}",
         "最長の停滞: {length} ({place}、開始から {at})。{others}";
         length, at, place, others
     )];
@@ -252,7 +252,7 @@ fn fill(record: &RunRecord) -> Option<Text> {
 fn written(record: &RunRecord) -> Option<Text> {
     let is_real = record.header.model.is_none() && record.header.origin.is_none();
     let written = Some(written_words(record)).filter(|_| is_real && written_bytes(record) > 0)?;
-    Some(text!("written in all: {written}", "書き込み量: {written}"; written))
+    Some(text!("written in total: {written}", "書き込み量: {written}"; written))
 }
 
 /// Returns the amount that a run wrote. It is a lower bound if the run had preconditioning, whose
@@ -324,11 +324,11 @@ fn interval_notes(figures: &[&Figures<'_>]) -> Vec<Text> {
     let missing = match alone {
         0 => None,
         _ if alone == figures.len() => Some(text!(
-            "one repetition each, so no interval (±) can be told",
+            "one repetition each, so there is no interval (±)",
             "繰り返しが 1 回だけなので、信頼区間(±)は出せません"
         )),
         _ => Some(text!(
-            "where no ± stands, there was one repetition and no interval can be told",
+            "no ± means one repetition, which has no interval",
             "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
         )),
     };

@@ -54,7 +54,7 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -
     let (role, sentence) = match rounds.over(&values) {
         None => {
             let over = text!(
-                "{count} rounds, too few to tell a steady state ({window_length} are needed)",
+                "{count} rounds, too few to detect a steady state ({window_length} are needed)",
                 "{count} ラウンドでは定常状態を判定できません({window_length} ラウンド必要)"
             );
             (Role::Warn, text!("{name}: {over}", "{name}: {over}"; name, over))

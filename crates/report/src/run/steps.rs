@@ -101,10 +101,10 @@ fn positional(step: &PositionalStep) -> (Text, Vec<Text>) {
             .map(|bytes| text!("{bytes} read before each, untimed", "各回の前に {bytes} を計時せずに読む")),
         step.directions
             .contains(&Direction::Write)
-            .then(|| text!("what was read is written back", "読んだ内容をそのまま書き戻す")),
+            .then(|| text!("the data read are written back", "読んだ内容をそのまま書き戻す")),
         step.sync.then(|| text!("fsync after each write, timed", "書き込みごとに fsync (計時に含む)")),
     ]);
-    (text!("{samples} places, {size} each", "{samples} か所 × {size}"), items)
+    (text!("{samples} offsets, {size} each", "{samples} か所 × {size}"), items)
 }
 
 fn access_time(step: &AccessTimeStep) -> (Text, Vec<Text>) {
@@ -113,7 +113,7 @@ fn access_time(step: &AccessTimeStep) -> (Text, Vec<Text>) {
     let items = present([
         Some(match step.order {
             AccessOrder::Glib => {
-                text!("places as GLib's GRand {seed} gives them", "GLib の GRand (シード {seed})の位置")
+                text!("offsets drawn by GLib's GRand {seed}", "GLib の GRand (シード {seed})の位置")
             }
             AccessOrder::Uniform => text!("random places", "ランダムな位置"),
         }),
@@ -164,12 +164,13 @@ fn metadata(step: &MetadataStep) -> (Text, Vec<Text>) {
             true => text!("all in one folder", "全スレッドが同じフォルダー"),
             false => text!("a folder for each thread", "スレッドごとに別のフォルダー"),
         }),
-        step.neighbours.then(|| text!("each of what others made", "他のスレッドが作ったものを対象に")),
+        step.neighbours
+            .then(|| text!("each file that other threads created", "他のスレッドが作ったものを対象に")),
         Some(match step.write_bytes {
             0 => text!("empty", "中身は空"),
             _ => text!("{size} in each", "中身は {size} ずつ"),
         }),
-        step.sync.then(|| text!("each synced when it is made", "作成ごとに fsync")),
+        step.sync.then(|| text!("each synced after its creation", "作成ごとに fsync")),
         step.cold.then(|| text!("from a cold cache each time", "毎回キャッシュを破棄してから")),
     ]);
     let what = match step.threads {
@@ -209,12 +210,12 @@ fn time_mark(mark: &TimeMark) -> Text {
 fn replay(step: &ReplayStep) -> (Text, Vec<Text>) {
     let depth = step.in_flight();
     let timing = match step.timing {
-        ReplayTiming::Fast => text!("as fast as it goes", "可能な限り速く"),
+        ReplayTiming::Fast => text!("as fast as possible", "可能な限り速く"),
         ReplayTiming::Think => {
             text!("with the trace's pauses after each operation", "操作が終わってから次までの間隔を保つ")
         }
         ReplayTiming::Readers => text!(
-            "each unit of the trace as a reader that waits for its own operations",
+            "each file or disk of the trace as a reader that waits for its own operations",
             "トレースの各ファイルを、自分の操作の完了だけを待つ読み手とする"
         ),
         ReplayTiming::Closed => text!("with the trace's pauses", "トレースの待ち時間を保つ"),

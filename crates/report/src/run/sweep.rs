@@ -55,7 +55,7 @@ fn section(curves: &[&SweepCurve], record: &RunRecord) -> Doc {
     if findings.is_empty() {
         let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
         let words = text!(
-            "no change that stands out (a point is sure to ±{error})",
+            "no distinct change (the points are accurate to ±{error})",
             "目立つ変化はありません(各点の誤差 ±{error})"
         );
         doc.push(Paragraph::aside(words));
@@ -78,11 +78,13 @@ fn within_caches(record: &RunRecord) -> Option<Text> {
     let [written_words, cache_words] = [written, cache].map(format_bytes_decimal);
     (written < cache).then(|| match record.header.model {
         Some(_) => text!(
-            "its caches take in {cache_words} and {written_words} were written: {OVER} write alone goes past them",
+            "its caches hold {cache_words}, and {written_words} were written: {OVER} write alone \
+             continues beyond them",
             "キャッシュの容量は {cache_words}、書き込み量は {written_words} です。{OVER} write だけを指定すると、その先まで測ります"
         ),
         None => text!(
-            "caches of such drives take in up to {cache_words} and {written_words} were written: a longer {TIME} or a larger {MAX} may still show a change",
+            "caches of such drives hold up to {cache_words}, and {written_words} were written: a longer \
+             {TIME} or a larger {MAX} may still show a change",
             "この種のドライブのキャッシュは最大 {cache_words}、書き込み量は {written_words} です。{TIME} か {MAX} を大きくすると、変化が現れることがあります"
         ),
     })

@@ -87,9 +87,9 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
     let whys: Vec<Why> = times.iter().filter(|(_, time)| is_chosen(time)).map(why).collect();
     if whys.is_empty() {
         return Err(ErrorKind::NoSuchRun
-            .error(text!("no operation of this was completed", "完了した操作がありません"))
+            .error(text!("no operation of this test completed", "完了した操作がありません"))
             .remedy(text!(
-                "choose another test, or let the run go to its end",
+                "choose another test, or let the run finish",
                 "別の項目を選ぶか、測定を最後まで実行してください"
             )));
     }
@@ -138,7 +138,7 @@ pub fn render_why(
     if let [first, _, ..] = whys.as_slice() {
         let (id, number) = (shown::line(&record.header.id), first.number);
         let words = text!(
-            "one of these alone: {WHY} {id} {CELL} {number}",
+            "a single test: {WHY} {id} {CELL} {number}",
             "1 項目だけ見るには: {WHY} {id} {CELL} {number}"
         );
         doc.gap().push(Paragraph::new(words).role(Role::Quiet));

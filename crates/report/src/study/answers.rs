@@ -78,7 +78,7 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
     match (best.best.len(), second) {
         (0, _) => text!("None of them suits this use.", "この用途に向くものはありません。"),
         (1, None) if able.len() < best.standings.len() => {
-            text!("{firsts}: the others are out.", "{firsts}。ほかは除外されました。"; firsts)
+            text!("{firsts}: the others are ruled out.", "{firsts}。ほかは除外されました。"; firsts)
         }
         (1, None) => text!("{firsts}.", "{firsts}。"; firsts),
         (1, Some((second, of_best))) => {
@@ -102,7 +102,7 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
                 );
             }
             text!(
-                "A tie between {firsts}: less than {margin} % lies between them.{next}",
+                "A tie between {firsts}: they differ by less than {margin} %.{next}",
                 "引き分け: {firsts}(差は {margin} % 未満)。{next}";
                 firsts, next
             )
@@ -172,7 +172,8 @@ fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
             one, other
         ),
         Goes::Neither => text!(
-            "Not clear: {one} and {other} put {same} of {all} pairs in the same order, which chance could do, too.",
+            "Unclear: {one} and {other} put {same} of {all} pairs in the same order, which may be \
+             chance.",
             "はっきりしません。{one}と{other}が同じ順序なのは {all} 組中 {same} 組で、偶然でも起こり得ます。";
             one, other
         ),
@@ -234,7 +235,7 @@ fn reason_details(reason: &ReasonView) -> Vec<Text> {
         text!("The model's account: {sentence}; {evidence}.", "モデルの内訳: {sentence}。{evidence}。"; sentence, evidence)
     });
     let evidence = evidence.map(|evidence| text!("Evidence: {evidence}.", "根拠: {evidence}。"; evidence));
-    let next = next.map(|next| text!("What would tell: {next}.", "調べるには: {next}。"; next));
+    let next = next.map(|next| text!("To decide it: {next}.", "調べるには: {next}。"; next));
     evidence.into_iter().chain(next).chain(account).collect()
 }
 
@@ -259,7 +260,7 @@ fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     };
     let able = best.standings.iter().filter(|standing| standing.out.is_none());
     let order = Text::join(able.clone().map(index), ["; ", " / "]);
-    (able.count() > 2).then(|| text!("Order, the best first: {order}.", "良い順: {order}。"; order))
+    (able.count() > 2).then(|| text!("Order, best first: {order}.", "良い順: {order}。"; order))
 }
 
 /// Returns the answer from figures other than those of the verdict, with its ranking.
@@ -281,7 +282,7 @@ fn best_details(best: &Best, verdict: &QuestionResult) -> Vec<Text> {
     if !missing.is_empty() {
         let missing = names(&missing, verdict);
         lines.push(
-            text!("Without figures, and so left out: {missing}.", "値がないため除外: {missing}。"; missing),
+            text!("Left out, because figures are missing: {missing}.", "値がないため除外: {missing}。"; missing),
         );
     }
     lines.extend(decisive(best, verdict));
@@ -292,7 +293,7 @@ fn out_words(standing: &RankedChoice, verdict: &QuestionResult) -> Option<Text> 
     let out = standing.out.as_ref()?;
     let name = choice(standing.choice, verdict);
     let why = why_out(out);
-    Some(text!("{name} is out: {why}.", "{name} は除外: {why}。"; name, why))
+    Some(text!("{name} is ruled out: {why}.", "{name} は除外: {why}。"; name, why))
 }
 
 /// Returns the figures that put the best choice ahead of the next: those with the largest weighted
@@ -320,7 +321,7 @@ fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let words = Text::join(words, ["; ", " / "]);
     let (one, two) = (choice(first, verdict), choice(next, verdict));
     Some(text!(
-        "The figures furthest apart, {one} : {two}: {words}.",
+        "The largest differences, {one} : {two}: {words}.",
         "差の大きい値({one} : {two}): {words}。";
         one, two, words
     ))
@@ -422,7 +423,7 @@ pub(super) fn firmness(answer: &Answer, verdict: &QuestionResult) -> Option<Text
         Answer::Order { pairs, .. } if pairs.p_value.is_finite() => {
             let chance = percent(pairs.p_value);
             Some(text!(
-                "If they had nothing to do with one another, an order as clear as this would come out in {chance} % of cases.",
+                "If they were independent, an order as clear as this would occur in {chance} % of cases.",
                 "両者が無関係なら、これほどそろった(または逆の)順序になるのは {chance} % です。"
             ))
         }
@@ -434,17 +435,21 @@ fn best_firmness(best: &Best, verdict: &QuestionResult) -> Text {
     if let Some(holds) = best.holds {
         let share = (holds * 100.0).floor();
         return text!(
-            "How firm: as far as the repetitions scatter, the first would stay the first in {share} % of cases.",
+            "Robustness: given the scatter of the repetitions, the first stays first in {share} % of \
+             cases.",
             "確かさ: 繰り返しのばらつきを考えても、{share} % で 1 位は変わりません。"
         );
     }
     let count = verdict.figures.len();
     if count < 2 {
-        return text!("How firm: it rests on one figure.", "確かさ: 1 つの値だけによる答えです。");
+        return text!(
+            "Robustness: the answer depends on one figure.",
+            "確かさ: 1 つの値だけによる答えです。"
+        );
     }
     let Some(rest) = best.rests_on.first() else {
         return text!(
-            "How firm: whichever one of the {count} figures is left out, the answer stays.",
+            "Robustness: without any one of the {count} figures, the answer is the same.",
             "確かさ: {count} 個の値のどれを 1 つ除いても、答えは変わりません。"
         );
     };
@@ -456,13 +461,16 @@ fn best_firmness(best: &Best, verdict: &QuestionResult) -> Text {
     };
     let more = match best.rests_on.len() - 1 {
         0 => Text::default(),
-        1 => text!(" So it is with one other figure.", "ほかにも 1 個、そうした値があります。"),
+        1 => text!(" The same applies to one other figure.", "ほかにも 1 個、そうした値があります。"),
         others => {
-            text!(" So it is with {others} other figures.", "ほかにも {others} 個、そうした値があります。")
+            text!(
+                " The same applies to {others} other figures.",
+                "ほかにも {others} 個、そうした値があります。"
+            )
         }
     };
     text!(
-        "How firm: it hangs on {name}; without that, {answer}.{more}",
+        "Robustness: the answer depends on {name}; without it, {answer}.{more}",
         "確かさ: {name} に左右されます。これを除くと{answer}。{more}";
         name, answer, more
     )

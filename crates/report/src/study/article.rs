@@ -115,7 +115,10 @@ fn head(result: &StudyResult) -> Doc {
 fn body(result: &StudyResult, runs: &[RunRecord], lang: Lang) -> Doc {
     let mut answers = Doc::new();
     for verdict in &result.verdicts {
-        answers.heading(4, verdict.title.clone()).say(verdict_answer(verdict)).append(verdict_doc(verdict));
+        answers
+            .heading(4, verdict.head.title.clone())
+            .say(verdict_answer(verdict))
+            .append(verdict_doc(verdict));
     }
     let mut results = Doc::new();
     for part in &result.parts {

@@ -26,7 +26,7 @@ pub fn study_card(result: &StudyResult, theme: Theme, lang: Lang) -> String {
         let badge = verdict_badge(verdict).map(|(_, words)| drawable(&words.line(lang))).unwrap_or_default();
         paper.text(MARGIN, y + 22.0, Type::of(17.0).within(BADGES - 12.0), Tone::Plain, &badge);
         let x = MARGIN + BADGES;
-        paper.text(x, y + 18.0, Type::of(15.0).within(room), Tone::Quiet, &verdict.title.line(lang));
+        paper.text(x, y + 18.0, Type::of(15.0).within(room), Tone::Quiet, &verdict.head.title.line(lang));
         let most = if height >= 66.0 { 2 } else { 1 };
         let answer = wrap(&verdict_answer(verdict).line(lang), 18.0, false, room, most);
         for (row, words) in answer.iter().enumerate() {

@@ -23,7 +23,7 @@ pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) 
             text!(" `{CATALOGUE} {near}` finds some.", "`{CATALOGUE} {near}` なら見つかります。")
         });
         doc.say(text!(
-            "Nothing in the catalogue has all of these words.{near} `{CATALOGUE}` lists everything.",
+            "Nothing in the catalogue contains all of these words.{near} `{CATALOGUE}` lists everything.",
             "すべての語を含む項目はありません。{near}`{CATALOGUE}` で全項目を表示します。";
             near
         ));
@@ -37,7 +37,7 @@ pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) 
         doc.append(of_table(entries, style.width < NARROW)).gap();
     }
     let next = text!(
-        "`{CATALOGUE_SHOW} ENTRY` tells all of one; `{SHOW} RUN {BESIDE} ENTRY` puts a run beside it.",
+        "`{CATALOGUE_SHOW} ENTRY` shows all of one; `{SHOW} RUN {BESIDE} ENTRY` shows a run next to it.",
         "`{CATALOGUE_SHOW} 項目` で詳細を、`{SHOW} 測定 {BESIDE} 項目` で測定との比較を表示します。"
     );
     doc.push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
@@ -211,7 +211,7 @@ pub fn render_beside(beside: &Beside, style: &Style) -> String {
         false => (
             Role::Warn,
             text!(
-                "Not the same procedure or statistic: the figures do not tell which device is faster.",
+                "Not the same procedure or statistic: the figures do not show which device is faster.",
                 "手順または統計量が違うため、この数値からは機器の優劣を判断できません。"
             ),
         ),

@@ -1,21 +1,17 @@
 //! Output for scripts about studies and the catalogue.
 
 use super::verdict_answer;
-use kurabe_core::{Text, shown};
-use kurabe_study::catalogue::{CatalogueEntry, PublishedStatistic};
-use kurabe_study::{Part, Published, QuestionResult, Study, StudyAxis, StudyResult, StudyRow};
+use kurabe_core::Text;
+use kurabe_study::catalogue::{CatalogueEntry, PublishedTable};
+use kurabe_study::{Part, PartHead, Published, QuestionResult, Study, StudyHead, StudyResult, StudyRow};
 use serde::Serialize;
 
 /// A study.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyLine<'a> {
-    /// Name of the study.
-    study: &'a str,
-    /// Title of the study.
-    title: &'a Text,
-    /// The article whose experiment it repeats.
-    source: Option<&'a str>,
+    #[serde(flatten)]
+    head: &'a StudyHead,
     /// Its tables.
     parts: Vec<PartLine<'a>>,
 }
@@ -24,65 +20,28 @@ pub struct StudyLine<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PartLine<'a> {
-    /// Id within the study.
-    id: &'a str,
-    /// Title of the table.
-    title: &'a Text,
+    #[serde(flatten)]
+    head: &'a PartHead,
     /// The profile that is run.
     profile: &'a str,
-    /// The published table it is compared with.
-    catalogue: Option<&'a str>,
-    /// The varied parameters.
-    axes: &'a [StudyAxis],
     /// The measured models.
-    rows: Vec<RowLine<'a>>,
+    rows: &'a [StudyRow],
     /// Keys of the figures.
     columns: Vec<&'a str>,
 }
 
-/// A row of a study's table.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct RowLine<'a> {
-    /// Label of the row. `null` if it is named after the device that is measured.
-    label: Option<&'a Text>,
-    /// The model. `null` if the row is measured on a device.
-    model: Option<&'a str>,
-    /// The device that is measured unless the user names another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    /// Its changed parameters.
-    sets: &'a [(String, String)],
-    /// The name by which the user can replace the model with a device.
-    on: Option<&'a str>,
-    /// The model that the figures are relative to.
-    over: Option<&'a str>,
-}
-
 impl<'a> From<&'a Study> for StudyLine<'a> {
     fn from(study: &'a Study) -> Self {
-        let parts = study.parts.iter().map(PartLine::from).collect();
-        Self { study: &study.name, title: &study.title, source: study.source.as_deref(), parts }
+        Self { head: &study.head, parts: study.parts.iter().map(PartLine::from).collect() }
     }
 }
 
 impl<'a> From<&'a Part> for PartLine<'a> {
     fn from(part: &'a Part) -> Self {
-        let row = |row: &'a StudyRow| RowLine {
-            label: row.label.as_ref(),
-            model: row.model.as_deref(),
-            target: row.target.as_deref().map(shown::name),
-            sets: &row.sets,
-            on: row.on.as_deref(),
-            over: row.over.as_ref().map(|(model, _)| model.as_str()),
-        };
         Self {
-            id: &part.id,
-            title: &part.title,
+            head: &part.head,
             profile: &part.profile.name,
-            catalogue: part.catalogue.as_deref(),
-            axes: &part.axes,
-            rows: part.rows.iter().map(row).collect(),
+            rows: &part.rows,
             columns: part.columns.iter().map(|column| column.head.key.as_str()).collect(),
         }
     }
@@ -122,30 +81,16 @@ pub struct EntryLine<'a> {
     entry: String,
     /// The device.
     device: &'a Text,
-    /// Title of the table.
-    title: &'a Text,
     /// Article, document or address.
     source: &'a str,
     /// Year of publication.
     year: Option<u16>,
-    /// The tool that measured the figures.
-    tool: &'a str,
-    /// The procedure.
-    procedure: &'a Text,
-    /// kurabe's profile that repeats the procedure.
-    profile: Option<&'a str>,
-    /// Size of the test file.
-    size_bytes: Option<u64>,
-    /// How repetitions became the figure.
-    statistic: PublishedStatistic,
-    /// The test environment.
-    host: Option<&'a Text>,
     /// The model of the device.
     model: Option<&'a str>,
-    /// Remarks on the table.
-    table_note: Option<&'a Text>,
     /// Remarks on the device.
     note: Option<&'a Text>,
+    #[serde(flatten)]
+    table: &'a PublishedTable,
     /// The figures.
     figures: Vec<PublishedFigure<'a>>,
 }
@@ -175,18 +120,11 @@ impl<'a> From<&'a CatalogueEntry<'a>> for EntryLine<'a> {
         Self {
             entry: entry.id(),
             device: &row.device,
-            title: &table.title,
             source: entry.source(),
             year: entry.year(),
-            tool: &table.tool,
-            procedure: &table.procedure,
-            profile: table.profile.as_deref(),
-            size_bytes: table.size_bytes,
-            statistic: table.statistic,
-            host: table.host.as_ref(),
             model: row.model.as_deref(),
-            table_note: table.note.as_ref(),
             note: row.note.as_ref(),
+            table,
             figures: figures.collect(),
         }
     }

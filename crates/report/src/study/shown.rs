@@ -37,7 +37,7 @@ pub fn render_study_file(study: &Study, style: &Style) -> String {
     if let Some(first) = names.first() {
         let (all, study) = (names.join(", "), &study.name);
         doc.gap().aside(text!(
-            "On devices of your own: `{STUDY_RUN} {study} {ON} {first}=PATH` (names: {all})",
+            "On your own devices: `{STUDY_RUN} {study} {ON} {first}=PATH` (names: {all})",
             "手元の機器で測るには: `{STUDY_RUN} {study} {ON} {first}=パス`(使える名前: {all})"
         ));
     }

@@ -149,15 +149,16 @@ fn range_words(cell: &CellResult) -> Option<(Text, Text)> {
         true => (
             text!("cannot tell", "判断できない"),
             text!(
-                "what the article does not tell of the device makes it {range}, and the published figure lies in that",
+                "over the device's unknown properties it ranges {range}, which includes the published \
+                 figure",
                 "記事にない条件によって {range} になり、公表値はその中にあります"
             ),
         ),
         false => (
             text!("out of range", "範囲外"),
             text!(
-                "between the ends of what the article does not tell of the device it is {range}, which does not hold the published \
-                 figure: the reason lies elsewhere, as in the requests that were recorded",
+                "over the device's unknown properties it ranges {range}, which does not include the \
+                 published figure: the reason lies elsewhere, for example in the recorded requests",
                 "記事にない装置の条件を端から端まで変えても {range} で、公表値は入りません。理由は別のところ(記録した要求など)にあります"
             ),
         ),
@@ -209,7 +210,7 @@ pub(super) fn order_lines(part: &PartResult) -> Vec<Text> {
 
 fn kept(anomalies: bool, ties: bool) -> Text {
     let aside =
-        if anomalies { text!(", anomalies left aside", "異常値を除き、") } else { Text::default() };
+        if anomalies { text!(", apart from anomalies", "異常値を除き、") } else { Text::default() };
     match ties {
         false => text!(
             "The order of the published figures is kept{aside}.",
@@ -244,7 +245,7 @@ fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
     let sentence = |group: Vec<usize>| {
         let names = list(&quoted(group.iter().map(|row| &part.rows[*row].label)));
         text!(
-            "Not told apart by the model, within 1 %, though published apart in {figure}: {names}.",
+            "Published figures differ, but the model's are within 1 %, in {figure}: {names}.",
             "公表値には差があるが、モデルでは 1 % 以内({figure}): {names}。";
             figure, names
         )
@@ -272,7 +273,7 @@ fn moved_rows(part: &PartResult, column: usize) -> Vec<Text> {
         for (rows, side) in sides.into_iter().filter(|(rows, _)| !rows.is_empty()) {
             let others = Text::join(quoted(rows.iter().map(|row| &part.rows[*row].label)), ["; ", "、"]);
             lines.push(text!(
-                "Another order than published in {figure}: {name} comes out {side}: {others}.",
+                "The order differs from the published one in {figure}: {name} is {side}: {others}.",
                 "{figure}の順序が公表値と違います: {name} が次を{side}います: {others}。";
                 figure, name, side, others
             ));

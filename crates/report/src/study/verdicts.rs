@@ -14,9 +14,9 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
     let words = match (&verdict.answer, &verdict.untold) {
         (Some(answer), _) => answers::sentence(answer, verdict),
         (None, Some(why)) => {
-            text!("The figures cannot tell: {why}.", "数値からは判断できません: {why}。"; why)
+            text!("The figures cannot decide this: {why}.", "数値からは判断できません: {why}。"; why)
         }
-        (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
+        (None, None) => text!("The figures cannot decide this.", "数値からは判断できません。"),
     };
     Text::of(words.en, names::closed_up(&words.ja))
 }
@@ -33,7 +33,8 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
             sentences.push((
                 Role::Warn,
                 text!(
-                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `{VERSUS} TARGET TARGET` measures in turns.",
+                    "Your devices were measured one after the other, so the difference includes other \
+                     activity of the machine. `{VERSUS} TARGET TARGET` measures them interleaved.",
                     "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`{VERSUS} 対象 対象` なら交互に測れます。"
                 ),
             ));
@@ -42,7 +43,7 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
             sentences.push((
                 Role::Warn,
                 text!(
-                    "A model was changed for this run, so the article speaks of another device.",
+                    "A model was changed for this run, so the article describes another device.",
                     "モデルを変更して計算したため、記事の機器とは条件が違います。"
                 ),
             ));
@@ -66,15 +67,16 @@ fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     if verdict.answer.is_some() && calibrated > 0 {
         lines.push(match calibrated {
             all if all == count => text!(
-                "All {count} values that went in are calibrated on published ones, so the model adds nothing to them.",
+                "All {count} values used are calibrated on published ones, so the model adds no \
+                 evidence.",
                 "判断に使った {count} 個の値はすべて公表値に合わせて較正したもので、モデルから新しく分かることはありません。"
             ),
             1 => text!(
-                "Of the {count} values that went in, one is calibrated on a published one.",
+                "Of the {count} values used, one is calibrated on a published one.",
                 "判断に使った {count} 個の値のうち、1 個は公表値に合わせて較正したものです。"
             ),
             _ => text!(
-                "Of the {count} values that went in, {calibrated} are calibrated on published ones.",
+                "Of the {count} values used, {calibrated} are calibrated on published ones.",
                 "判断に使った {count} 個の値のうち、{calibrated} 個は公表値に合わせて較正したものです。"
             ),
         });
@@ -85,7 +87,7 @@ fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     }));
     lines.extend(verdict.assumed.iter().map(|caveat| {
         let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
-        text!("Assumed, not found ({of}): {why}.", "仮定した値({of}): {why}。"; of, why)
+        text!("Assumed, without a source ({of}): {why}.", "仮定した値({of}): {why}。"; of, why)
     }));
     lines
 }
@@ -108,7 +110,7 @@ fn published(verdict: &QuestionResult) -> Option<Text> {
             text!(" They agree with the article in part.", "これは記事と一部だけ同じです。")
         }
         Some(Agreement::Differs) => {
-            text!(" They come to something else than the article.", "これは記事とも違います。")
+            text!(" They disagree with the article.", "これは記事とも違います。")
         }
         Some(Agreement::CannotBeTold | Agreement::WasGiven) | None => Text::same(""),
     };
@@ -125,18 +127,16 @@ fn agreement(agreement: Agreement) -> (Role, Text) {
         Agreement::Partly => {
             (Role::Warn, text!("The figures agree in part.", "数値から出した結論は一部だけ同じです。"))
         }
-        Agreement::Differs => {
-            (Role::Bad, text!("The figures come to something else.", "数値から出した結論は違います。"))
-        }
+        Agreement::Differs => (Role::Bad, text!("The figures disagree.", "数値から出した結論は違います。")),
         Agreement::WasGiven => (
             Role::Warn,
             text!(
-                "The figures agree, but only because the model was given this, so they confirm nothing.",
+                "The figures agree, but this was given to the model, so they confirm nothing.",
                 "数値から出した結論も同じですが、モデルに前提として与えたものなので裏付けにはなりません。"
             ),
         ),
         Agreement::CannotBeTold => {
-            (Role::Quiet, text!("The figures cannot tell.", "数値からは判断できません。"))
+            (Role::Quiet, text!("The figures cannot decide this.", "数値からは判断できません。"))
         }
     }
 }
@@ -185,7 +185,7 @@ pub fn study_answer(result: &StudyResult) -> Option<Text> {
 fn unasked(result: &StudyResult) -> Option<Text> {
     let ids = result.unasked.join(", ");
     (!result.unasked.is_empty()).then_some(text!(
-        "Not asked, because a table that they need was not run: {ids}.",
+        "Not answered, because a table that they need was not run: {ids}.",
         "必要な表を実行していないため省いた問い: {ids}。"
     ))
 }
@@ -205,7 +205,7 @@ pub(super) fn doc(result: &StudyResult) -> Doc {
     }
     doc.gap().heading(2, text!("Verdicts", "判定"));
     for verdict in &result.verdicts {
-        doc.gap().heading(3, verdict.title.clone()).aside(verdict_answer(verdict));
+        doc.gap().heading(3, verdict.head.title.clone()).aside(verdict_answer(verdict));
         doc.append(verdict_doc(verdict));
     }
     let ends: Vec<Text> = study_summary(result).into_iter().chain(unasked(result)).collect();

@@ -18,7 +18,7 @@ const LONG_ENOUGH_NS: u64 = 10_000_000_000;
 /// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`.
 /// `None` if it is imperceptible.
 ///
-/// If most stalls are too short to be perceived individually, it says `stalls` instead of
+/// If most stalls are too short to be perceived individually, it says `pauses` instead of
 /// `freezes`.
 pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     if stutter.worst_ns < FELT_NS || stutter.stalls == 0 {
@@ -31,13 +31,13 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     let least = if stutter.all_kept { Text::default() } else { text!("at least ", "少なくとも ") };
     if stutter.typical_ns >= FELT_NS && !stutter.stops_everything() {
         return Some(text!(
-            "holds up single operations for {typical} {often} while others go on, at worst for {worst}",
+            "delays single operations by {typical} {often} while others continue, at worst by {worst}",
             "{often}、一部の操作を {typical} ほど待たせる(ほかの操作は進行、最長 {worst})";
             often
         ));
     }
     let does = if stutter.typical_ns < FELT_NS {
-        text!("stalls", "停滞する")
+        text!("pauses", "停滞する")
     } else {
         text!("freezes", "止まる")
     };
@@ -69,7 +69,7 @@ fn how_often(stutter: &Stutter) -> Text {
 
 /// Describes a run without stalls by its longest operation. An operation is a stall only if it
 /// takes far longer than the median of its kind. Therefore a run in which every operation takes 300
-/// ms has no stall, but isn't steady either.
+/// ms has no pause, but isn't steady either.
 pub(crate) fn smooth_words(longest_ns: u64) -> Text {
     let longest = number::latency_ns(longest_ns);
     match longest_ns < FELT_NS {
@@ -100,19 +100,16 @@ pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
             number::fixed(stutter.stalls_per_minute, if stutter.stalls_per_minute < 10.0 { 1 } else { 0 });
         let (typical, worst) = (number::latency_ns(stutter.typical_ns), number::latency_ns(stutter.worst_ns));
         let share = number::percent(stutter.stalled_share);
-        items.push(text!("{often} stalls a minute", "毎分 {often} 回の停滞"));
+        items.push(text!("{often} pauses per minute", "毎分 {often} 回の停滞"));
         items.push(text!("typically {typical}, at worst {worst}", "通常 {typical}、最長 {worst}"));
         items.push(match stutter.all_kept {
-            true => text!("stalled {share} of the time", "停滞は時間の {share}"),
-            false => text!("stalled at least {share} of the time", "停滞は少なくとも時間の {share}"),
+            true => text!("paused for {share} of the time", "停滞は時間の {share}"),
+            false => text!("paused for at least {share} of the time", "停滞は少なくとも時間の {share}"),
         });
     }
     if stutter.longest_silence_ns > 0 {
         let silence = number::latency_ns(stutter.longest_silence_ns);
-        items.push(text!(
-            "{silence} without any completion, at the longest",
-            "完了が 1 つもなかった時間は最長 {silence}"
-        ));
+        items.push(text!("no completion for up to {silence}", "完了が 1 つもなかった時間は最長 {silence}"));
     }
     if let Some(life) = &stutter.life {
         let (first, last) = (number::latency(life.first.mean_ns), number::latency(life.last.mean_ns));
@@ -122,7 +119,7 @@ pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
             "レイテンシは最初の 1/3 で {first}、最後の 1/3 で {last}"
         ));
         items.push(text!(
-            "the worst of 100 ms typically {from}, then {to}",
+            "worst latency per 100 ms typically {from}, then {to}",
             "100 ms ごとの最悪値は通常 {from}、最後は {to}"
         ));
     }
@@ -140,13 +137,13 @@ pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)
 }
 
 /// Describes the effect of writes on reads, as in `reads take 7.2 times as long on average while
-/// writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
+/// writing (p50 93.1 µs alone, 670 µs during writes; p99 …)`.
 pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
     let (alone, with) = (number::latency_ns(beside.alone_p50_ns), number::latency_ns(beside.beside_p50_ns));
     let (slow, slower) = (number::latency_ns(beside.alone_p99_ns), number::latency_ns(beside.beside_p99_ns));
     let ratio = number::fixed(beside.ratio, if beside.ratio < 9.95 { 1 } else { 0 });
     let detail = text!(
-        "p50 {alone} alone, {with} beside writes; p99 {slow}, {slower}",
+        "p50 {alone} alone, {with} during writes; p99 {slow}, {slower}",
         "p50 は単独 {alone}、書き込み中 {with}。p99 は {slow}、{slower}"
     );
     let longer = |alone_ns: u64, beside_ns: u64| beside_ns as f64 > alone_ns as f64 * NO_LONGER;
@@ -234,10 +231,10 @@ mod tests {
         };
         let items = Text::list(stutter_items(&all)).en;
         for part in [
-            "4.2 stalls a minute",
+            "4.2 pauses per minute",
             "at worst 2.10 s",
             "at least 5.3 %",
-            "300 ms without",
+            "no completion for up to 300 ms",
             "2.00 ms, in the last 9.00 ms",
             "20.0 ms, then 90.0 ms",
         ] {
@@ -267,7 +264,7 @@ mod tests {
         let words = stutter_words(&short).unwrap();
         assert_eq!(
             words.en,
-            "stalls for 20.0 ms 12 times in 1.40 s (5.3 % of the time), at worst for 142 ms"
+            "pauses for 20.0 ms 12 times in 1.40 s (5.3 % of the time), at worst for 142 ms"
         );
         assert_eq!(words.ja, "測定時間 1.40 s の間に 12 回、20.0 ms ほど停滞する(時間の 5.3 %、最長 142 ms)");
     }

@@ -6,6 +6,7 @@ use super::{Hub, HubParts};
 use crate::fault::DeviceFault;
 use crate::power::CutReport;
 use crate::rehearsal::Rehearsal;
+use crate::request::ServeRequest;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_sim::{Control, Stack};
@@ -22,15 +23,16 @@ impl Hub {
             HubCommand::Kernel(socket, export) => self.welcome_kernel(socket, export),
             HubCommand::Measured(round_trip_ns, answer) => {
                 let now_ns = self.now_ns();
-                self.parts.faults.drain(..).for_each(|fault| self.faults.set(fault, now_ns));
-                self.counts.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
+                self.parts.request.settings.faults.drain(..).for_each(|fault| self.faults.set(fault, now_ns));
+                self.counts.round_trip_ns =
+                    self.parts.request.settings.round_trip_ns.unwrap_or(round_trip_ns);
                 self.counts.request_ns = self.account.work().0 / self.own_requests.max(1);
                 self.announced = true;
                 let _ = answer.send(self.accept_clients());
             }
             HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
             HubCommand::Set(path, value, answer) => {
-                let HubParts { spec, stack, .. } = &mut self.parts;
+                let HubParts { request: ServeRequest { spec, .. }, stack, .. } = &mut self.parts;
                 // The description is changed as well, for stacks that are built from it later.
                 let changed = stack.change(&path, &value).and_then(|()| spec.set(&path, &value));
                 drop(answer.send(changed.map(|()| stack.record(spec))));
@@ -43,7 +45,7 @@ impl Hub {
                 drop(answer.send(self.cut_power()));
             }
             HubCommand::CutAfter(writes, answer) => {
-                let rules = self.parts.power.as_mut().ok_or_else(no_power_cuts);
+                let rules = self.parts.request.settings.power.as_mut().ok_or_else(no_power_cuts);
                 let after_writes = self.acknowledged_writes + writes;
                 drop(answer.send(rules.map(|rules| rules.after_writes = Some(after_writes))));
             }
@@ -64,7 +66,7 @@ impl Hub {
             return self.parts.stack.control(layer, control);
         }
         let mut names: Vec<String> =
-            self.parts.spec.all_layers().iter().map(|layer| layer.name.clone()).collect();
+            self.parts.request.spec.all_layers().iter().map(|layer| layer.name.clone()).collect();
         names.dedup();
         if names.iter().any(|name| self.parts.stack.control(name, control).is_ok()) {
             return Ok(());
@@ -121,13 +123,17 @@ impl Hub {
     }
 
     pub(crate) fn rehearsal(&self) -> Option<Rehearsal> {
-        self.account.rehearsal(&self.parts.spec, self.parts.seed, self.counts.round_trip_ns)
+        self.account.rehearsal(
+            &self.parts.request.spec,
+            self.parts.request.settings.seed,
+            self.counts.round_trip_ns,
+        )
     }
 
     /// Cuts power: stops programs, loses cached writes according to the rules, drops clients, and
     /// restarts the stack.
     pub(super) fn cut_power(&mut self) -> Result<CutReport> {
-        let rules = self.parts.power.clone().ok_or_else(no_power_cuts)?;
+        let rules = self.parts.request.settings.power.clone().ok_or_else(no_power_cuts)?;
         // Programs stop with the power, before any of their requests fails.
         self.at_cut.iter().for_each(|work| work());
         let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
@@ -156,7 +162,7 @@ impl Hub {
         // The kernel's connections continue.
         settled.into_iter().for_each(|returned| self.job_returned(returned));
         self.acknowledged_writes = 0;
-        self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
+        self.parts.stack = Stack::new(&self.parts.request.spec, self.parts.request.settings.seed)?;
         self.counts.cuts.push(report);
         Ok(report)
     }

@@ -163,7 +163,7 @@ impl Hub {
         let mut due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
         let request = &waiting.modelled;
         let is_flush = request.kind == RequestKind::Flush || request.fua;
-        if let Some(log) = self.parts.log.as_ref().filter(|_| is_flush) {
+        if let Some(log) = self.parts.request.log.as_ref().filter(|_| is_flush) {
             let number = log.flush_came();
             if log.is_ticked() {
                 let tick_begin_ns = tick_begin_ns();
@@ -184,7 +184,7 @@ impl Hub {
     pub(super) fn held_is_due(&mut self, operation: u64) {
         let now_ns = self.now_ns();
         if let Some(waiting) = self.operations.get_mut(&operation) {
-            let log = self.parts.log.as_ref();
+            let log = self.parts.request.log.as_ref();
             if let Some((flush, log)) = waiting.flush.zip(log)
                 && (flush.tick_begin_ns == tick_begin_ns()
                     || now_ns < flush.seen_by_ns && !log.is_seen(flush.number))
@@ -229,7 +229,7 @@ impl Hub {
             request: done.modelled,
         });
         self.count(&done);
-        if let Some(log) = self.parts.log.as_ref().filter(|_| done.is_in_stack && of_stack.is_ok()) {
+        if let Some(log) = self.parts.request.log.as_ref().filter(|_| done.is_in_stack && of_stack.is_ok()) {
             let (request, asked_ns) = (done.modelled, done.came_ns);
             log.add(operation, RecordedRequest { request, asked_ns, answered_ns: 0 });
         }
@@ -329,7 +329,7 @@ impl Hub {
     /// Cuts power after a write if that is due. After a flush, shortens the journals.
     fn after_answer(&mut self, done: &PendingRequest) {
         self.acknowledged_writes += u64::from(done.request.writes() && matches!(done.due, Some((_, Ok(())))));
-        let Some(rules) = &self.parts.power else { return };
+        let Some(rules) = &self.parts.request.settings.power else { return };
         if done.request.writes() && rules.after_writes == Some(self.acknowledged_writes) {
             self.flush_all();
             if let Err(error) = self.cut_power() {

@@ -1,6 +1,6 @@
 //! Reads questions and resolves every name in them against the tables of the study.
 
-use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question};
+use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question, QuestionHead};
 use crate::axis::is_same_value;
 use crate::study::{Part, StudyRow, read_unique};
 use kurabe_compare::Use;
@@ -86,8 +86,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     let article = table.read("article", |article| read_article(article, kind, &choices))?;
     let margin = table.read("margin", Value::positive)?;
     Ok(Question {
-        id: table.words("id")?,
-        title: table.require("title")?.text()?,
+        head: QuestionHead { id: table.words("id")?, title: table.require("title")?.text()? },
         ask,
         among,
         figures,

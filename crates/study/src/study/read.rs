@@ -1,6 +1,8 @@
 //! Reads study files.
 
-use super::{FigureMark, MarkKind, Part, Study, StudyColumn, StudyRow, WhyRun, load_profile};
+use super::{
+    FigureMark, MarkKind, Part, PartHead, Study, StudyColumn, StudyHead, StudyRow, WhyRun, load_profile,
+};
 use crate::axis::{StudyAxis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
@@ -59,16 +61,16 @@ impl Study {
             |part| Some(&part.id),
             |id| text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"),
         )?;
+        let questions = root.get("question").map(|list| list.elements()).unwrap_or_default();
         Ok(Self {
-            name: root.words("name")?,
-            title: root.require("title")?.text()?,
-            source: root.read("source", Value::words)?,
-            note: root.read("note", Value::text)?,
-            questions: read_questions(
-                &root.get("question").map(|list| list.elements()).unwrap_or_default(),
-                &parts,
-            )?,
-            why: root.read("why", read_why)?,
+            head: StudyHead {
+                name: root.words("name")?,
+                title: root.require("title")?.text()?,
+                source: root.read("source", Value::words)?,
+                note: root.read("note", Value::text)?,
+                why: root.read("why", read_why)?,
+            },
+            questions: read_questions(&questions, &parts)?,
             parts,
         })
     }
@@ -122,18 +124,20 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         |row| row.id.as_ref(),
         |id| text!("another row has the id `{id}`", "id `{id}` は別の行で使われています"),
     )?;
+    let devices_across =
+        table.read("devices", |value| value.choice(&[("rows", false), ("columns", true)]))?;
     Ok(Part {
-        id: table.words("id")?,
-        title: table.require("title")?.text()?,
-        note: table.read("note", Value::text)?,
-        catalogue: beside.map(|table| table.id.clone()),
-        axes: table.each("axis", read_axis)?,
+        head: PartHead {
+            id: table.words("id")?,
+            title: table.require("title")?.text()?,
+            note: table.read("note", Value::text)?,
+            catalogue: beside.map(|table| table.id.clone()),
+            axes: table.each("axis", read_axis)?,
+            devices_across: devices_across.unwrap_or_default(),
+        },
         columns: columns.into_iter().map(|(column, _)| column).collect(),
         rows,
         profile,
-        devices_across: table
-            .read("devices", |value| value.choice(&[("rows", false), ("columns", true)]))?
-            .unwrap_or_default(),
     })
 }
 

@@ -1,30 +1,29 @@
 //! Answers, and what they are compared with.
 
 use crate::axis::{Along, is_same_value};
-use crate::question::{Becomes, Conclusion, Goes};
+use crate::question::{Becomes, Conclusion, Goes, QuestionHead};
 use kurabe_compare::Out;
 use kurabe_core::Text;
 use kurabe_explain::{CellLimit, Limit};
 use kurabe_stats::{Concordance, FittedLine};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionResult {
-    /// Id of the question within the study.
-    pub id: String,
-    /// The question, in words.
-    pub title: Text,
+    /// Id and words of the question.
+    #[serde(flatten)]
+    pub head: QuestionHead,
     /// Tables that the answer depends on.
     pub parts: BTreeSet<String>,
     /// Use that the choices are ranked for, if any: name and title.
     pub purpose: Option<(String, Text)>,
-    /// The choices.
-    pub choices: Vec<Choice>,
-    /// Figures that decided.
-    pub figures: Vec<Deciding>,
+    /// The figures that decided, and reservations about them.
+    #[serde(flatten)]
+    pub grounds: Grounds,
     /// Largest relative difference that does not matter.
     pub margin: f64,
     /// The answer; `None` if the figures cannot decide.
@@ -38,6 +37,24 @@ pub struct QuestionResult {
     /// Whether all figures were measured, on targets that were measured interleaved.
     #[serde(skip)]
     pub interleaved: bool,
+}
+
+impl Deref for QuestionResult {
+    type Target = Grounds;
+
+    fn deref(&self) -> &Grounds {
+        &self.grounds
+    }
+}
+
+/// The figures that decide a question, and reservations about them.
+#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Grounds {
+    /// The choices.
+    pub choices: Vec<Choice>,
+    /// Figures that decide.
+    pub figures: Vec<Deciding>,
     /// Whether the user changed one of the models, so that the article describes another device.
     pub changed: bool,
     /// Number of figures used, counted for each choice.

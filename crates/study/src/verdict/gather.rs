@@ -5,7 +5,7 @@
 //! others identify the figure. The same figure of two choices is therefore in one row of the grid,
 //! whatever order the table has.
 
-use super::answer::{Caveat, Choice, Deciding};
+use super::answer::{Caveat, Choice, Deciding, Grounds};
 use crate::question::{Among, FigureSet, Question};
 use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
 use crate::{axis::StudyAxis, figure::Measured, published::Published};
@@ -13,6 +13,7 @@ use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
 use kurabe_core::random::Random;
 use kurabe_core::{Text, record::Cell, text, workload::Direction};
 use kurabe_stats::draw_log_mean;
+use std::ops::{Deref, DerefMut};
 
 /// Returns the measurement of a row of a part, by the indices of part and row.
 pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> + 'a;
@@ -20,8 +21,7 @@ pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> 
 /// Figures of the choices.
 #[derive(Default)]
 pub(super) struct ChoiceGrid {
-    pub(super) choices: Vec<Choice>,
-    pub(super) figures: Vec<Deciding>,
+    pub(super) grounds: Grounds,
     /// Limit of the use that each choice breaks.
     pub(super) outs: Vec<Option<Out>>,
     /// Share of resamples in which the order of the first two holds.
@@ -29,17 +29,24 @@ pub(super) struct ChoiceGrid {
     /// Share of resamples in which the first choice is ahead of each choice; empty without
     /// resampling.
     pub(super) behind: Vec<f64>,
-    /// Whether the user changed one of the models.
-    pub(super) changed: bool,
-    /// Number of figures, counted for each choice, and how many of them are calibrated.
-    pub(super) count: usize,
-    pub(super) calibrated: usize,
-    pub(super) unreached: Vec<Caveat>,
-    pub(super) assumed: Vec<Caveat>,
     /// The repetitions of each figure on each choice.
     repeated: Vec<Vec<Vec<f64>>>,
     /// Identity of the figure in each row.
     keys: Vec<PointKey>,
+}
+
+impl Deref for ChoiceGrid {
+    type Target = Grounds;
+
+    fn deref(&self) -> &Grounds {
+        &self.grounds
+    }
+}
+
+impl DerefMut for ChoiceGrid {
+    fn deref_mut(&mut self) -> &mut Grounds {
+        &mut self.grounds
+    }
 }
 
 /// Number of resamples, and the seed of their random numbers.
@@ -142,7 +149,7 @@ pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> ChoiceG
         }
     };
     let outs = vec![None; choices.len()];
-    ChoiceGrid { choices, outs, ..ChoiceGrid::default() }
+    ChoiceGrid { grounds: Grounds { choices, ..Grounds::default() }, outs, ..ChoiceGrid::default() }
 }
 
 fn part_of<'p>(parts: &'p [PartResult], id: &str) -> Option<&'p PartResult> {
@@ -257,9 +264,9 @@ fn figure_name(row: &RowResult, column: &ColumnResult, with_row: bool, rest: &[S
 }
 
 /// Prefixes names that several figures share with the title of their table.
-fn tell_apart(grid: &mut ChoiceGrid, parts: &[PartResult]) {
-    let names: Vec<Text> = grid.figures.iter().map(|figure| figure.name.clone()).collect();
-    for (place, (figure, key)) in grid.figures.iter_mut().zip(&grid.keys).enumerate() {
+fn tell_apart(ChoiceGrid { grounds, keys, .. }: &mut ChoiceGrid, parts: &[PartResult]) {
+    let names: Vec<Text> = grounds.figures.iter().map(|figure| figure.name.clone()).collect();
+    for (place, (figure, key)) in grounds.figures.iter_mut().zip(keys).enumerate() {
         let shared = names.iter().enumerate().any(|(other, name)| other != place && *name == figure.name);
         if shared {
             figure.name = Text::list([parts[key.0].title.clone(), figure.name.clone()]);
@@ -292,6 +299,7 @@ pub(super) fn for_use(
         measured.push(&of_rows(place, *index)?.cells);
     }
     let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, purpose)?;
+    let choices = grid.choices.len();
     for part in parts.iter().filter(|part| part.cell.is_some()) {
         let name = match part.direction {
             Direction::Write => text!("{} write", "{} 書き込み", part.label),
@@ -304,7 +312,7 @@ pub(super) fn for_use(
             weight: part.share * part.block_bytes as f64,
             less_is_better: false,
             values: part.rates_bytes_per_s.iter().map(|rate| Some(rate / 1e6)).collect(),
-            published: vec![None; grid.choices.len()],
+            published: vec![None; choices],
         });
     }
     // Resampling shows nothing for computed figures, and for single figures without a known spread.

@@ -43,7 +43,7 @@ fn last_run(record: &RunRecord, lang: Lang) -> Markup {
     let summary = Assessment::of(record);
     let id = &record.header.id;
     let ways = [
-        (format!("/runs/{}", encoded(id)), text!("everything about this run", "この測定の詳細")),
+        (format!("/runs/{}", encoded(id)), text!("all details of this run", "この測定の詳細")),
         ("/runs".to_owned(), text!("all runs", "すべての結果")),
     ];
     html! {
@@ -96,15 +96,15 @@ fn outcome(board: &Board, lang: Lang) -> Markup {
     let status = match board.record.status {
         RunStatus::Complete => text!("complete", "完了"),
         RunStatus::Interrupted => {
-            text!("stopped; what was measured is kept", "停止しました。測定済みの結果は残っています")
+            text!("stopped; the results so far are saved", "停止しました。測定済みの結果は残っています")
         }
-        _ => text!("ended by an error", "エラーで終了しました"),
+        _ => text!("ended with an error", "エラーで終了しました"),
     };
     let error = board.error.as_ref().filter(|_| board.record.status != RunStatus::Interrupted);
     let runs = std::iter::once(id).chain(&board.others).map(String::as_str);
     let compare = text!("which is faster, and how sure that is", "どちらが速いか、どのくらい確かか");
     let ways = [
-        (format!("/runs/{id}"), text!("everything about this run", "この測定の詳細")),
+        (format!("/runs/{id}"), text!("all details of this run", "この測定の詳細")),
         (format!("/runs/{id}?tab=card"), text!("card", "画像カード")),
         ("/runs".to_owned(), text!("all runs", "すべての結果")),
     ];

@@ -14,7 +14,8 @@ pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<M
     let entries = catalogue.search(&words);
     let (count, all) = (entries.len(), catalogue.entries().count());
     let counted = text!("{count} of {all} entries", "{all} 件中 {count} 件");
-    let nothing = text!("Nothing published has all of these words.", "すべての語を含む公表値はありません。");
+    let nothing =
+        text!("No published figure contains all of these words.", "すべての語を含む公表値はありません。");
     let near = catalogue.nearest(&words).filter(|_| entries.is_empty());
     let near = near.map(|near| (format!("{ADDRESS}?q={}", encoded(&near)), Text::same(near)));
     let page = html! {
@@ -53,14 +54,14 @@ pub(crate) fn entry(_: &App, lang: Lang, Path(id): Path<String>) -> Result<Made>
     let entry = Catalogue::built_in().entry(&id)?;
     let differs = entry.table.profile().and_then(|profile| profile.differs);
     let of_table = format!("{ADDRESS}?q={}", entry.table.id);
-    let of_table = (of_table, text!("everything of this table", "この表のすべての項目"));
+    let of_table = (of_table, text!("the complete table", "この表のすべての項目"));
     let model = entry.row.model.as_ref();
     let model = model.map(|name| (format!("/models/{name}"), text!("its model", "このデバイスのモデル")));
     let page = html! {
         p.quiet { (entry.id()) }
         div.entry { (written(&entry_doc(&entry), lang)) }
         @if let Some(differs) = differs {
-            h2 { (text!("What kurabe's profile does otherwise", "kurabe のプロファイルとの違い").get(lang)) }
+            h2 { (text!("How kurabe's profile differs", "kurabe のプロファイルとの違い").get(lang)) }
             p { (differs.get(lang)) }
         }
         (ways_to(std::iter::once(of_table).chain(model), lang))

@@ -50,9 +50,9 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, St
 }
 
 fn no_drive() -> Error {
-    let what = text!("there is no such drive", "このドライブはありません");
+    let what = text!("this drive does not exist", "このドライブはありません");
     ErrorKind::Target.error(what).remedy(text!(
-        "choose one in the list of the first page; it may have been taken out",
+        "choose one in the list of the first page; it may have been removed",
         "最初のページの一覧から選んでください。取り外された可能性もあります"
     ))
 }
@@ -100,11 +100,12 @@ fn past(store: &dyn Runs, target: &str, ticked: &[&str], lang: Lang) -> Result<M
         records.iter().map(|record| (&*record.header.id, &*record.header.started_at, is_laid(record)));
     let mut laid: Vec<&RunRecord> = records.iter().filter(|record| is_laid(record)).collect();
     let nothing = text!(
-        "The places of this drive have not been measured yet.",
+        "The positions of this drive have not been measured yet.",
         "このドライブを位置ごとに測った結果はまだありません。"
     );
     let too_many = text!(
-        "More than {MOST_LAID} curves cannot be told apart: the newest of those ticked are drawn.",
+        "More than {MOST_LAID} curves cannot be distinguished: only the newest of those selected are \
+         drawn.",
         "線が {MOST_LAID} 本を超えると見分けられないため、選んだ中の新しいものだけを描いています。"
     );
     let has_too_many = laid.len() > MOST_LAID;
@@ -132,7 +133,7 @@ fn ways(laid: &[&RunRecord], lang: Lang) -> Markup {
     });
     let model = laid.first().and_then(|run| run.header.environment.devices.first()?.model.as_deref());
     let over_time = model.map(|model| {
-        (format!("/history?q={}", encoded(model)), text!("all of it over time", "経時変化をすべて見る"))
+        (format!("/history?q={}", encoded(model)), text!("all figures over time", "経時変化をすべて見る"))
     });
     ways_to(compared.into_iter().chain(over_time), lang)
 }

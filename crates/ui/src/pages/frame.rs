@@ -59,8 +59,8 @@ fn keys(lang: Lang) -> Markup {
                 }
             }
             // Users of speech input would trigger the shortcuts by accident.
-            label { input #letters type="checkbox" checked; " " (text!("Keys are on", "キー操作を使う").get(lang)) }
-            (without_script(&text!("Keys need the page's script, which is off.", "キー操作には JavaScript が必要です。"), lang))
+            label { input #letters type="checkbox" checked; " " (text!("Keyboard shortcuts are on", "キー操作を使う").get(lang)) }
+            (without_script(&text!("Keyboard shortcuts need the page's script, which is off.", "キー操作には JavaScript が必要です。"), lang))
         }
     }
 }
@@ -74,7 +74,7 @@ impl Visit {
         let note = self.is_modelled().then(|| computed.get(lang));
         let body = html! {
             body data-picture=(picture.get(lang)) data-note=[note] {
-                a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
+                a.skip href="#main" { (text!("skip to the content", "本文へ").get(lang)) }
                 header.bar {
                     a.brand href="/" { b { "kurabe" } " " span lang="ja" { "比べ" } }
                     nav aria-label=(text!("pages", "ページ").get(lang)) {
@@ -231,7 +231,7 @@ pub(crate) fn dated_runs<'a>(
                     a href={ "/runs/" (encoded(id)) } { (number::date_minute(started_at)) }
                 } " "
             }
-            button { (text!("lay over each other", "重ねて比べる").get(lang)) }
+            button { (text!("overlay", "重ねて比べる").get(lang)) }
         }
     }
 }

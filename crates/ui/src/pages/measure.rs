@@ -50,7 +50,7 @@ impl Form {
         let target = self.target.trim();
         if target.is_empty() {
             return Err(usage(
-                text!("no place is named", "測定する場所が指定されていません"),
+                text!("no target was given", "測定する場所が指定されていません"),
                 text!("choose one, or type a folder", "一覧から選ぶか、フォルダーを入力してください"),
             ));
         }
@@ -81,10 +81,10 @@ impl Form {
         if !self.job.trim().is_empty() || !self.only.is_empty() {
             return Err(usage(
                 text!(
-                    "targets in turns are measured by a profile",
+                    "interleaved targets are measured with a profile",
                     "交互の測定に使えるのはプロファイルだけです"
                 ),
-                text!("leave the job of fio empty", "fio のジョブを空にしてください"),
+                text!("leave the fio job empty", "fio のジョブを空にしてください"),
             ));
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
@@ -128,8 +128,12 @@ impl Form {
 ///
 /// Returns an error if the form requests another measurement, or is invalid.
 pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
-    let cannot =
-        || ErrorKind::Usage.error(text!("this is no form for turns", "交互の測定のフォームではありません"));
+    let cannot = || {
+        ErrorKind::Usage.error(text!(
+            "this form does not describe an interleaved measurement",
+            "交互の測定のフォームではありません"
+        ))
+    };
     let form: Form = serde_json::from_str(form).map_err(|error| cannot().because(&error))?;
     match form.wish()? {
         Wish::Turns(request) => {
@@ -142,9 +146,8 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
 /// Returns a path or a built-in model. A page must not make kurabe read a model file.
 fn own_target(target: &str) -> Result<TargetName> {
     if target.contains('\0') {
-        return Err(
-            ErrorKind::Usage.error(text!("no name holds a zero byte", "名前にゼロのバイトは使えません"))
-        );
+        return Err(ErrorKind::Usage
+            .error(text!("a name cannot contain a zero byte", "名前にゼロのバイトは使えません")));
     }
     let target = TargetName::from(target);
     if let Some(name) = target.model() {
@@ -270,15 +273,15 @@ pub(crate) fn measure_form(place: &Markup, drives: &Markup, profile: &str, lang:
         "Measuring needs JavaScript; stored runs can be read without it.",
         "測定には JavaScript が必要です。保存済みの結果は JavaScript なしでも読めます。"
     );
-    let against = text!("another place (commas between several)", "ほかの場所(複数はカンマ区切り)");
-    let nothing = text!("Choose a drive, or type a place.", "ドライブを選ぶか、場所を入力してください。");
+    let against = text!("another target (separate several with commas)", "ほかの場所(複数はカンマ区切り)");
+    let nothing = text!("Choose a drive, or type a target.", "ドライブを選ぶか、場所を入力してください。");
     Ok(html! {
         form.measure #measure autocomplete="off" {
             div.ask {
                 (place)
                 (profiles(profile, lang)?)
                 button.main #all type="submit" { (text!("Start", "測定開始").get(lang)) }
-                button.main #stop type="button" hidden { (text!("Stop and keep", "停止して残す").get(lang)) }
+                button.main #stop type="button" hidden { (text!("Stop and save", "停止して残す").get(lang)) }
             }
             p.notice.warn #wrong role="alert" hidden {}
             div.plan #plan aria-live="polite" data-nothing=(nothing.get(lang)) {}
@@ -292,7 +295,7 @@ pub(crate) fn measure_form(place: &Markup, drives: &Markup, profile: &str, lang:
                     }
                 }
                 details #vary {
-                    summary { (text!("Compare with another place or setting", "ほかの場所や条件と比べる").get(lang)) }
+                    summary { (text!("Compare with another target or setting", "ほかの場所や条件と比べる").get(lang)) }
                     p.line {
                         label {
                             (against.get(lang)) " " input name="against" list="places" spellcheck="false";

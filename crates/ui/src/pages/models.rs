@@ -24,7 +24,7 @@ const ROW: usize = 26;
 /// Handles `GET /models?q=WORDS&figures=true`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Result<Made> {
     let words = text!(
-        "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
+        "Storage that you do not have, computed from its parts. Change a part to see the effect.",
         "手元にないストレージを、その仕組みから計算します。部品を変えると結果がどう変わるかを見られます。"
     );
     let is_asked_for = search.filter();
@@ -40,7 +40,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Re
     // The most recent first. Within a year, the order of the library stays.
     models.sort_by_key(|(model, _)| std::cmp::Reverse(model.year));
     let waits = (figures.is_none() && busy.is_none()).then_some("1");
-    let nothing = text!("No model has all of these words.", "すべての語を含むモデルはありません。");
+    let nothing = text!("No model contains all of these words.", "すべての語を含むモデルはありません。");
     let (count, all) = (models.len(), DEVICES.len());
     let counted = text!("{count} of {all} models", "{all} 件中 {count} 件");
     let page = html! {
@@ -211,10 +211,10 @@ pub(crate) fn model(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Mad
     distinct(&model.layers, &mut layers);
     let size = format_bytes(capacity);
     let legend = text!(
-        "? assumed, ≈ calibrated on published figures; without a mark from a document",
+        "? assumed, ≈ calibrated on published figures, no mark: from a document",
         "? は仮定、≈ は公表値で較正。印のないものは文書から"
     );
-    let limits = text!("Where the model stops being true", "モデルの適用範囲");
+    let limits = text!("Limits of the model", "モデルの適用範囲");
     let page = html! {
         p.quiet { (text!("{name} · capacity {size}", "{name} · 容量 {size}").get(lang)) }
         div.bench #model data-model=(name) {
@@ -321,7 +321,7 @@ fn outcome(lang: Lang) -> Result<Markup> {
     Ok(html! {
         form.line #what {
             (profiles(USUAL_PROFILE, lang)?)
-            button #reset type="button" { (text!("as it was", "元に戻す").get(lang)) }
+            button #reset type="button" { (text!("reset", "元に戻す").get(lang)) }
             " " a #device download { (text!("save as my device", "自分のデバイスとして保存").get(lang)) }
         }
         p.notice.warn #wrong role="alert" hidden {}

@@ -83,7 +83,7 @@ fn cards(record: &RunRecord, lang: Lang) -> Markup {
 }
 
 fn name_form(record: &RunRecord, lang: Lang) -> Markup {
-    let label = text!("a name of your own for this run", "この測定に付ける名前");
+    let label = text!("your own name for this run", "この測定に付ける名前");
     html! {
         form.line data-post={ "/runs/" (encoded(&record.header.id)) "/label" } {
             input name="name" aria-label=(label.get(lang)) maxlength="80" value=[record.labels.get(NAME_LABEL)];

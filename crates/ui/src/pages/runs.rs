@@ -52,7 +52,7 @@ fn nothing(all: usize) -> Text {
             "No run is stored yet. Measure something first.",
             "まだ測定がありません。まず測定してください。"
         ),
-        _ => text!("No run has all of these words.", "すべての語を含む測定はありません。"),
+        _ => text!("No run contains all of these words.", "すべての語を含む測定はありません。"),
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn matrix(shared: &App, lang: Lang, Query(mut asked): Query<MatrixQue
     let first = if asked.by == "run" { runs.len().saturating_sub(MOST_ROWS) } else { 0 };
     let (count, most) = (runs.len(), MOST_ROWS);
     let newest = text!(
-        "The newest {most} of {count} runs stand here.",
+        "The newest {most} of {count} runs are shown.",
         "{count} 件のうち新しい {most} 件を並べています。"
     );
     let page = html! {

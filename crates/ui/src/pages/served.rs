@@ -25,7 +25,8 @@ pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
     let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
     let answers = served_now(&notes, &request);
     let nothing = text!(
-        "No model is served now. As a block device of this machine (root), or as an NBD export:",
+        "No model is being served. To serve one as a block device of this machine (root), or as an NBD \
+         export:",
         "提供中のモデルはありません。このマシンのブロックデバイス(root)または NBD エクスポートとして提供できます:"
     );
     let page = html! {
@@ -68,7 +69,8 @@ fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
 /// of the consequences.
 fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
     let loss = text!(
-        "A cut takes away what was not flushed, as on the modelled device. Clients are cut off, and an attached device fails every request until power is on.",
+        "A power cut loses data that were not flushed, as on the modelled device. Clients are \
+         disconnected, and an attached device fails every request until the power is back on.",
         "電源断では、フラッシュされていないデータが実機と同じように失われます。接続は切れ、接続したデバイスは電源を入れるまですべての要求がエラーになります。"
     );
     let live = live_parameters(model);

@@ -13,13 +13,12 @@ use serde_json::Value;
 pub(crate) fn door(reader: Reader) -> Markup {
     let lang = reader.lang;
     let words = text!(
-        "This page belongs to a kurabe that runs in a terminal. Open the address that it printed there; an address lets one \
-         browser in, once.",
+        "This page belongs to a kurabe process in a terminal. Open the address that it printed there; \
+         each address admits one browser, once.",
         "このページは端末で動いている kurabe のものです。端末に表示されたアドレスを開いてください。1 つのアドレスで入れるのは、\
          1 つのブラウザーが 1 回だけです。"
     );
-    let label =
-        text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
+    let label = text!("or type the part after # in it", "または、アドレスの # より後ろを入力してください");
     let body = html! {
         body data-door="1" {
             main {
@@ -52,7 +51,7 @@ pub(crate) fn enter(shared: &App, _: Lang, (headers, body): (HeaderMap, Bytes)) 
     };
     let used = || {
         ErrorKind::Refused.error(text!(
-            "this address was used already, or is none of this kurabe",
+            "this address was already used, or belongs to another kurabe process",
             "このアドレスは使用済みか、この kurabe のものではありません"
         ))
     };

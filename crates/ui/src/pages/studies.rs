@@ -16,9 +16,9 @@ pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
     let published = Catalogue::built_in();
     // While a study is being computed, the lock is held, and no results are shown.
     let kept = COMPUTED.try_lock().ok();
-    let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.study == name);
+    let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.name == name);
     let words = text!(
-        "Published comparisons, computed again on models: what was claimed, and whether it comes out.",
+        "Published comparisons, computed again on models: the claims, and whether they are reproduced.",
         "公開されている比較記事を、モデルで計算し直したものです。記事の結論が再現するかを示します。"
     );
     let page = html! {
@@ -60,7 +60,7 @@ pub(crate) fn study(
     ];
     let chosen = sides.iter().find(|(word, ..)| Some(*word) == asked.devices.as_deref());
     if let Some((.., across)) = chosen {
-        result.parts.iter_mut().for_each(|part| part.devices_across = *across);
+        result.parts.iter_mut().for_each(|part| part.head.devices_across = *across);
     }
     let across = result.parts.iter().all(|part| part.devices_across);
     let [about, ending] = study_frame(&result);
@@ -116,7 +116,7 @@ fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
         details {
             summary {
                 @if let Some((class, word)) = verdict_badge(verdict) { em class=(class) { (word.get(lang)) } " " }
-                small { (verdict.title.get(lang)) }
+                small { (verdict.head.title.get(lang)) }
                 (verdict_answer(verdict).get(lang))
             }
             (written(&verdict_doc(verdict), lang))
@@ -127,7 +127,7 @@ fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
 
 fn computed(name: &str, shared: &App) -> Result<StudyResult> {
     let mut kept = locked(&COMPUTED);
-    if let Some(result) = kept.iter().find(|result| result.study == name) {
+    if let Some(result) = kept.iter().find(|result| result.name == name) {
         return Ok(result.clone());
     }
     shared.desk.refuse_beside_real()?;

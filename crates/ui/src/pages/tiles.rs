@@ -66,7 +66,7 @@ impl<'a> Tiles<'a> {
             (0..3).filter(|number| places.iter().any(|place| column(place.direction) == *number)).collect();
         let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
         let has_rates = self.done.iter().any(|done| done.tile.gigabytes.is_some());
-        let alone = text!("measure this one alone", "この項目だけを測る");
+        let alone = text!("measure only this one", "この項目だけを測る");
         html! {
             div class={ "tiles columns-" (used.len()) } {
                 div.names {

@@ -36,11 +36,11 @@ fn axes(vary: &Vary) -> Result<Vec<Variation>> {
         if let [only] = values.as_slice() {
             return Err(usage(
                 text!(
-                    "{key}: {only} alone has nothing to be compared with",
+                    "{key}: a single value, {only}, cannot be compared",
                     "{key}: 値が {only} だけでは比べられません"
                 ),
                 text!(
-                    "write two values or more, with commas between",
+                    "write two or more values, separated by commas",
                     "2 つ以上の値をカンマで区切って書いてください"
                 ),
             ));
@@ -55,7 +55,7 @@ fn axes(vary: &Vary) -> Result<Vec<Variation>> {
                 "{sides} 通りは上限の {MOST_VARIANTS} を超えています"
             ),
             text!(
-                "all values of all fields are combined: fill in fewer",
+                "all values of all fields are combined: fill in fewer fields",
                 "全項目の値の組み合わせを測ります。値を減らしてください"
             ),
         ));
@@ -91,8 +91,8 @@ pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str,
 /// Renders the fields for varied settings.
 pub(crate) fn form(lang: Lang) -> Markup {
     let words = text!(
-        "or the same place with other settings: two values or more with commas between, the baseline's first; all combinations are \
-         measured, in turns",
+        "or the same target with other settings: two or more values separated by commas, the baseline \
+         first; all combinations are measured interleaved",
         "または、同じ場所で条件を変えます。2 つ以上の値を、基準を先頭にしてカンマで区切ります。すべての組み合わせを交互に測ります"
     );
     html! {

@@ -71,7 +71,7 @@ impl Report<'_> {
         if !decisive.is_empty() {
             let decisive = Text::list(decisive);
             sentences.push(text!(
-                "Mind that they also differ in what can make figures incomparable: {decisive}.",
+                "Caution: they also differ in properties that can make figures incomparable: {decisive}.",
                 "ただし、比較そのものを損なうおそれのある違いがあります: {decisive}。";
                 decisive
             ));
@@ -105,13 +105,13 @@ impl Report<'_> {
         }
         let rest = match (felt.is_empty(), smooth) {
             (true, 0) => Some(text!(
-                "Not known: no test was measured over time.",
+                "Unknown: no test was measured over time.",
                 "不明です(時間を追って測った項目がありません)。"
             )),
             (true, _) => Some(no_stall(&rows)),
             (false, 0) => None,
             (false, _) => Some(text!(
-                "In all other tests no stall was long enough to be felt (0.1 s).",
+                "In all other tests, no pause was long enough to be noticed (0.1 s).",
                 "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
             )),
         };
@@ -180,7 +180,7 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
     });
     let groups = Text::join(groups, ["; ", "。"]);
     text!(
-        "Held against {baseline}: {groups}.",
+        "Compared with {baseline}: {groups}.",
         "基準 {baseline} との比較です。{groups}。";
         baseline, groups
     )
@@ -193,7 +193,7 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
         0 => Text::default(),
         ns => {
             let ns = number::latency_ns(ns);
-            text!("; nothing at all was completed for up to {ns}", "。最長 {ns} の間、何も完了しなかった")
+            text!("; no operation completed for up to {ns}", "。最長 {ns} の間、何も完了しなかった")
         }
     };
     text!("{cell}: {felt}{silence}", "{cell}: {felt}{silence}"; cell, felt, silence)
@@ -206,7 +206,7 @@ fn no_stall(rows: &[CellRow<'_>]) -> Text {
     longest_operation_ns(cells).map_or_else(
         || {
             text!(
-                "No stall that a person would feel (0.1 s or longer) was seen.",
+                "There was no noticeable pause (0.1 s or longer).",
                 "人が気付くような停滞(0.1 秒以上)はありませんでした。"
             )
         },

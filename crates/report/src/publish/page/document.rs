@@ -157,7 +157,7 @@ impl Report<'_> {
         ];
         if self.pairs.len() > 1 {
             notes.push(text!(
-                "Each run is held against the baseline by itself.",
+                "Each run is compared with the baseline separately.",
                 "それぞれの測定を 1 件ずつ基準と比べています。"
             ));
         }
@@ -404,7 +404,7 @@ fn why(record: &RunRecord) -> Vec<Reasons> {
     }
     if !reasons.is_empty() && !unknown.is_empty() {
         let words =
-            text!("the record does not tell what limited it", "何が上限だったかは記録からは分かりません");
+            text!("the record does not show what limited it", "何が上限だったかは記録からは分かりません");
         reasons.push((Text::list(unknown), vec![words]));
     }
     reasons

@@ -109,7 +109,7 @@ impl Report<'_> {
             (text!("time series of the records", "測定記録の時系列"), false),
             (
                 text!(
-                    "time series, stalls and latencies of the records",
+                    "time series, pauses and latencies of the records",
                     "測定記録の時系列、停滞、レイテンシ"
                 ),
                 true,

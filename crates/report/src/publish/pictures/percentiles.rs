@@ -80,7 +80,8 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     if let (1.., Some(last)) = (more, charts.last_mut()) {
         let plural = if more == 1 { "" } else { "s" };
         last.chart.notes.push(view.say(&text!(
-            "{more} more test{plural} that the runs share are not drawn; `{REPORT}` of one run draws all of its own",
+            "{more} more test{plural} that the runs share are not drawn; `{REPORT}` of a single run \
+             draws all its tests",
             "共通の項目はほかに {more} 個ありますが描いていません。1 件だけの `{REPORT}` ならすべて描きます"
         )));
     }

@@ -125,7 +125,7 @@ fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> 
     let mut notes = vec![view.pick("means: ", "平均: ") + &means.join(" · ")];
     if thinned {
         notes.push(view.say(&text!(
-            "of many samples, every so-manieth is drawn",
+            "not every sample is drawn",
             "サンプルが多いため、一定の間隔で間引いて描いています"
         )));
     }

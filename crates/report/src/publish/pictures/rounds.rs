@@ -37,7 +37,7 @@ pub(super) fn picture(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<P
         Tracked::Latency => (view.pick("Latency", "レイテンシ"), Unit::Latency),
     };
     let name = view.cell(cell);
-    let what = view.say(&text!("Course over the rounds, {name}", "ラウンドごとの推移({name})"));
+    let what = view.say(&text!("Change over the rounds, {name}", "ラウンドごとの推移({name})"));
     let lines = vec![ChartLine::new(name, LineStyle::Steps, points)];
     let plot = Plot::Lines(Lines::new(x, Axis::new(label, unit, Scale::Linear), lines));
     Some(view.picture("rounds", &what, &[run], note(rounds, &values, view), plot))

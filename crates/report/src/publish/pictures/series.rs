@@ -77,7 +77,7 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<ShadedBand> {
     });
     let stretch = |(at_ns, Stall { length_ns, kind, .. }): (u64, Stall)| {
         let (length, kind) = (number::latency_ns(length_ns), view.say(&crate::words::op_kind(kind)));
-        let label = view.say(&text!("a {kind} stalled for {length}", "{kind}が {length} 停滞"));
+        let label = view.say(&text!("a {kind} took {length}", "{kind}が {length} 停滞"));
         ShadedBand { from: at_ns as f64, to: at_ns.saturating_add(length_ns) as f64, label }
     };
     longest(stalls, MOST_STRETCHES).into_iter().map(stretch).collect()
@@ -149,10 +149,10 @@ fn stall_note(placed: &[Placed<'_>], drawn: usize, view: &View<'_>) -> Option<St
     match all {
         0 => None,
         _ if all == drawn as u64 => {
-            Some(view.say(&text!("shaded: stalls ({all_words})", "網掛け: 停滞({all_words} 回)")))
+            Some(view.say(&text!("shaded: pauses ({all_words})", "網掛け: 停滞({all_words} 回)")))
         }
         _ => Some(view.say(&text!(
-            "shaded: the longest {drawn_words} of {all_words} stalls",
+            "shaded: the longest {drawn_words} of {all_words} pauses",
             "網掛け: 停滞 {all_words} 回のうち長い順に {drawn_words} 回"
         ))),
     }
@@ -176,7 +176,7 @@ fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
     notes.extend(stall_note(&placed, stretches.len(), view));
     notes.push(view.pick("the repetitions stand one behind the other", "各回を続けて並べています"));
     let what = view.cell(cell);
-    let what = view.say(&text!("Stalls in {what}", "{what} の停滞"));
+    let what = view.say(&text!("Pauses in {what}", "{what} の停滞"));
     let plot = Lines { stretches, ..plot(lines, Scale::Linear, view) };
     Some(view.picture("series", &what, &[run], notes, Plot::Lines(plot)))
 }

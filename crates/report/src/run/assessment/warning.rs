@@ -67,7 +67,7 @@ fn pauses(record: &RunRecord, unfit: &[Unfit]) -> Option<Vec<Text>> {
     let longest = number::latency_ns(worst.worst_ns);
     if !worst.stops_everything() {
         return Some(vec![text!(
-            "single operations wait up to {longest} while others go on",
+            "single operations take up to {longest} while others continue",
             "ほかの I/O が進む間も、最長 {longest} 待たされる I/O がある"
         )]);
     }

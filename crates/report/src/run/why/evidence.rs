@@ -41,8 +41,8 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
                 "トレース付きの回: カーネル内で追跡できた操作がありません"
             ),
             _ => text!(
-                "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
-                 second (a larger block, a smaller {IODEPTH}) can be followed",
+                "the traced repetition: the kernel dropped {lost} events, so it cannot be analysed; \
+                 reduce the number of operations per second (a larger block, a smaller {IODEPTH})",
                 "トレース付きの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
                  (ブロックを大きく、{IODEPTH} を小さくする)と追跡できます"
             ),
@@ -57,7 +57,7 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
     ];
     let rest = rest_ns.map(|rest_ns| {
         let name =
-            text!("the rest: system call, interrupt, waking up", "その他(システムコール、割り込み、起床)");
+            text!("the rest: system call, interrupt, wake-up", "その他(システムコール、割り込み、起床)");
         (name, rest_ns, None)
     });
     let share = |mean_ns: f64| if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
@@ -95,12 +95,12 @@ fn requests(split: &KernelSplit, has_rest: bool) -> Vec<Text> {
         }),
         some(split.other_requests)
             .map(number::count)
-            .map(|others| text!("{others} requests of others meanwhile", "ほかの処理の要求 {others} 件")),
+            .map(|others| text!("{others} requests of other programs", "ほかの処理の要求 {others} 件")),
         some(split.unfollowed_operations)
             .map(number::count)
             .map(|lost| text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件")),
         (!has_rest).then_some(text!(
-            "the rest is not known: kernel and driver counted different operations",
+            "the rest is unknown: kernel and driver counted different operations",
             "その他は不明(カーネルとドライバーの操作数が違うため)"
         )),
     ])

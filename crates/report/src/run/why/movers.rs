@@ -28,7 +28,7 @@ pub(super) fn doc(movers: &[Mover]) -> Doc {
         return doc;
     }
     let what = text!(
-        "What would change it most, each by itself, computed by the model",
+        "Parameters with the largest effect, each changed alone, computed by the model",
         "影響の大きい項目(1 つだけ変えた場合のモデルの計算値)"
     );
     let table = Table::of(movers)

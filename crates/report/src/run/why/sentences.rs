@@ -36,7 +36,7 @@ fn first(time: &CellTime, largest: &CauseTime) -> Text {
     let why = explained(&largest.explanation);
     let part = if largest.share >= 0.5 { "Most of the time" } else { "The largest part" };
     text!(
-        "{part}, {took} of {all} ({share}), goes to \"{name}\" ({layer}){why}",
+        "{part}, {took} of {all} ({share}), is spent on \"{name}\" ({layer}){why}",
         "{all} のうち {took} ({share})は「{name}」({layer})です。{why}";
         name, why
     )
@@ -46,7 +46,7 @@ fn second(next: &CauseTime) -> Text {
     let (took, share) = (number::latency(next.each_ns), number::percent(next.share));
     let (name, layer, why) = (&next.name, &next.layer, explained(&next.explanation));
     text!(
-        "Next, {took} ({share}), goes to \"{name}\" ({layer}){why}",
+        "Next, {took} ({share}) is spent on \"{name}\" ({layer}){why}",
         "次は「{name}」({layer})の {took} ({share})です。{why}";
         name, why
     )
@@ -70,7 +70,8 @@ fn without(time: &CellTime, largest: &CauseTime) -> Text {
 fn overlap(in_flight: f64) -> Text {
     let many = number::whole(in_flight.max(2.0));
     text!(
-        "About {many} operations were under way at once, so their times overlap: each waits while others are served.",
+        "About {many} operations were in flight at once, so their times overlap: each waits while \
+         others are served.",
         "平均して約 {many} 個の操作が同時に進行しているため、時間は互いに重なります。ある操作が待つ間に、ほかの操作が処理されています。"
     )
 }
@@ -82,7 +83,8 @@ fn between(time: &CellTime) -> Option<Text> {
     (between_ns / whole_ns >= WORTH_TELLING_BETWEEN).then(|| {
         let (between, whole) = (number::latency(between_ns), number::latency(whole_ns));
         text!(
-            "A repetition lasts {whole}; for {between} of it the computer itself is busy and asks nothing of the device.",
+            "A repetition lasts {whole}; for {between} of it, the computer is busy and sends no \
+             requests to the device.",
             "1 回の所要時間は {whole} です。このうち {between} はコンピューター側の処理で、デバイスには何も要求していません。"
         )
     })

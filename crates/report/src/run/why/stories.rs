@@ -37,8 +37,8 @@ pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -
     let (apart, more) = (number::latency(apart_ns), number::latency(more_ns.abs()));
     if more_ns < 0.0 {
         return Some(text!(
-            "Reading the file alone and writing it alone take {apart} together; here both go on side by side, which saves \
-             {more}.",
+            "Reading the file alone plus writing it alone takes {apart}; here both run concurrently, \
+             which saves {more}.",
             "読むだけの時間と書くだけの時間の合計は {apart} です。ここでは読みと書きが並行して進むため、{more} 短くなっています。"
         ));
     }
@@ -51,8 +51,8 @@ pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -
     let en = list(|name| &name.en, "\"", "\"", ", ");
     let ja = list(|name| &name.ja, "「", "」", "、");
     Some(text!(
-        "Reading the file alone and writing it alone take {apart} together; here reads and writes take turns, which costs \
-         {more} more. What grew: {en}.",
+        "Reading the file alone plus writing it alone takes {apart}; here reads and writes alternate, \
+         which costs {more} more. The increase: {en}.",
         "読むだけの時間と書くだけの時間の合計は {apart} です。ここでは読みと書きが交互に入れ替わるため、{more} 余計にかかります。\
          増えたのは{ja} です。"
     ))
@@ -81,8 +81,8 @@ pub(super) fn remainder(time: &CellTime) -> Option<Text> {
     time.counts.iter().filter(|count| count.counter == SHARES.0).find_map(|most| {
         let ratio = most.each / count(&most.layer, SHARES.1)?;
         (ratio.is_finite() && ratio >= UNEVEN).then_some(text!(
-                "Requests do not divide evenly by the drives: the drive with the most of a request has {ratio:.2} times an \
-                 even share of it, and the request ends only when that drive is done.",
+                "Requests do not divide evenly among the drives: the busiest drive has {ratio:.2} times \
+                 an even share of a request, which ends only when that drive has finished.",
                 "要求の長さがドライブの台数で割り切れません。最も多く受け持つドライブは均等割りの {ratio:.2} 倍を受け持ち、\
                  そのドライブが終わるまで要求は完了しません。"
         ))

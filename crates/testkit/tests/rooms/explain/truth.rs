@@ -201,7 +201,7 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
 fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
     let asks = |findings: &[SweepCurve]| -> Vec<bool> {
         let unknown = named(findings, FindingName::Unknown);
-        unknown.iter().map(|finding| finding.evidence.en.contains("what kind of medium")).collect()
+        unknown.iter().map(|finding| finding.evidence.en.contains("the kind of medium")).collect()
     };
     let (mut unknown, mut undescribed) = (0, 0);
     for device in ["ibm-dcas-34330", "hitachi-hua722020ala330", "seagate-barracuda-st32171w"] {

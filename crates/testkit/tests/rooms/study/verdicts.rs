@@ -135,7 +135,7 @@ fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
 
 fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {
     let result = asked(source, options, &mut Disk(None));
-    result.verdicts.into_iter().find(|verdict| verdict.id == id).unwrap()
+    result.verdicts.into_iter().find(|verdict| verdict.head.id == id).unwrap()
 }
 
 fn agreement(verdict: &QuestionResult) -> Option<Agreement> {
@@ -201,7 +201,7 @@ fn what_no_figure_tells_is_said_and_a_question_without_its_table_is_not_asked() 
     assert_eq!(price.untold.unwrap().en, "no prices are known");
     let options = StudyOptions { parts: vec!["course".to_owned()], ..StudyOptions::default() };
     let result = asked(SMALL, &options, &mut Disk(None));
-    let ids: Vec<&str> = result.verdicts.iter().map(|verdict| verdict.id.as_str()).collect();
+    let ids: Vec<&str> = result.verdicts.iter().map(|verdict| verdict.head.id.as_str()).collect();
     assert_eq!(
         (ids, result.unasked),
         (
@@ -216,7 +216,7 @@ fn a_real_target_takes_part_and_one_that_fails_is_left_out() {
     let options = StudyOptions { on: vec![("disk".to_owned(), "/mnt/x".into())], ..StudyOptions::default() };
     let which = |disk: Option<u64>| {
         let result = asked(SMALL, &options, &mut Disk(disk));
-        result.verdicts.into_iter().find(|verdict| verdict.id == "which").unwrap()
+        result.verdicts.into_iter().find(|verdict| verdict.head.id == "which").unwrap()
     };
     let real = which(Some(8_000_000_000));
     let Some(Answer::Best(best)) = &real.answer else { panic!("{real:?}") };
