@@ -346,7 +346,7 @@ fn a_verdict_unfolds_and_leads_to_its_table() {
     // The same figures with the devices as columns.
     let table = "#table-git-pull table";
     let figures =
-        format!("[...document.querySelectorAll('{table} td')].map((td) => td.firstChild.textContent)");
+        format!("[...document.querySelectorAll('{table} tbody td')].map((td) => td.firstChild.textContent)");
     let figures = || reader.words(&format!("{figures}.sort().join(' ')"));
     let (rows, before) = (reader.count(&format!("{table} tbody tr")), figures());
     browser.click(".evidence .chips a:nth-child(2)");
@@ -562,7 +562,7 @@ fn an_address_opens_the_door_that_is_shown_already_once() {
     browser.devtools("Network.clearBrowserCookies", &serde_json::json!({}));
     browser.open("about:blank");
     browser.open(&reader.page.launch_address);
-    browser.wait_until("document.querySelector('#door')?.textContent.includes('was used already')");
+    browser.wait_until("document.querySelector('#door')?.textContent.includes('was already used')");
     assert_eq!(reader.words("location.hash"), "");
     reader.console_is_clean(&[DOOR, "409 (Conflict)"]);
 }

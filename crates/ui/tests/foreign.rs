@@ -121,7 +121,7 @@ fn a_name_that_was_rebound_leads_nowhere() {
     let browser = &reader.browser;
     for path in ["/", "/runs", "/assets/x.js"] {
         browser.open(&format!("http://evil.example:{}{path}", reader.page.port));
-        browser.wait_until("document.body.innerText.includes('answers to its own address only')");
+        browser.wait_until("document.body.innerText.includes('answers only at its own address')");
     }
     // The page of that name has its own origin, so it may send requests to itself. They get the
     // same status.

@@ -92,7 +92,7 @@ fn what_is_served_is_shown_and_told_things() {
     let body = page.body();
     let title = &server.facts().model.title.en;
     let figures = server.figures().expect("figures").lateness;
-    let times = format!("took {0:.2} × as long as the model says", figures.slowdown.expect("times").mean);
+    let times = format!("took {0:.2} times as long as in the model", figures.slowdown.expect("times").mean);
     for words in [
         title,
         socket.to_str().expect("a path"),
@@ -143,7 +143,7 @@ fn a_server_that_is_dead_or_stands_still_is_shown_as_that() {
         std::fs::read_dir(folder.join("run")).expect("a folder").flatten().next().expect("a note").path();
     let words = std::fs::read(&note).expect("the note");
     drop(server);
-    assert!(page.body().contains("No model is served now"));
+    assert!(page.body().contains("No model is being served"));
     std::fs::write(&note, &words).expect("written");
     assert!(page.body().contains("the server does not answer"), "{}", page.body());
     let still = UnixListener::bind(&control).expect("a socket");

@@ -178,7 +178,7 @@ fn the_first_view_has_drives_with_one_button_then_the_last_run() {
         "model:samsung-870-evo"
     );
     assert!(reader.words("document.querySelector('.where').textContent").contains("Measure again"));
-    browser.wait_until("document.querySelector('#plan').textContent.includes('A model writes nothing')");
+    browser.wait_until("document.querySelector('#plan').textContent.includes('nothing is written')");
     reader.console_is_clean(&[DOOR]);
 }
 

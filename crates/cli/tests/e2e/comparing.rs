@@ -192,7 +192,7 @@ fn what_crystaldiskmark_printed_stands_beside_the_best_of_our_runs_with_a_warnin
         assert!(page.contains("(1 回の値)") && page.contains("最良の回の値で比べています"), "{page}");
     }
     let page = lab.kurabe(&["recommend", theirs, ours, "--for", "os-disk"]).ok().out;
-    assert!(page.contains("Each figure was measured once") && page.contains("Beware"), "{page}");
+    assert!(page.contains("Each figure was measured once") && page.contains("Caution"), "{page}");
 }
 
 #[test]

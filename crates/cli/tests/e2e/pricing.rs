@@ -205,7 +205,7 @@ fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
             "{out} {err}"
         );
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(&format!("had faults while it ran ({fault})")), "{out}");
+        assert!(flat.contains(&format!("Faults were injected during the run ({fault})")), "{out}");
         assert!(flat.contains(&format!("fault {fault}: met ")) && !flat.contains("met 0"), "{out}");
     }
     // Faults apply only while the command runs, not before or after it.

@@ -71,8 +71,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
                 beyond
             ),
             (false, true) => text!(
-                "reordering up to {depth} operations makes the drive {times} times as fast ({low} → \
-                 {high})",
+                "reordering up to {depth} operations makes the drive {times} times as fast ({low} → {high})",
                 "最大 {depth} 個の操作から順番を選ぶことで {times} 倍になります({low} → {high})"
             ),
         },
@@ -83,8 +82,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
             )
         } else {
             text!(
-                "the rate rises with the queue depth alone: parts of the device (channels, dies, \
-                 members) work in parallel",
+                "the rate rises with the queue depth alone: channels, dies or members work in parallel",
                 "ほかの条件は同じままキュー深さで速くなるため、チャネルやダイ、メンバーなどが並行して動いています"
             )
         },

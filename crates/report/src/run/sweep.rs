@@ -195,7 +195,7 @@ pub(crate) fn name(cause: FindingName) -> Text {
 /// Describes the evidence for a finding, its confidence, and the range in which the change lies.
 fn evidence(finding: &Finding) -> Text {
     let sure = match finding.confidence {
-        Confidence::Firm => text!("firm", "確実"),
+        Confidence::Firm => text!("strong evidence", "確実"),
         Confidence::Likely => text!("likely", "推定"),
         Confidence::None => text!("unknown", "不明"),
     };

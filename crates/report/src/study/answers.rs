@@ -148,7 +148,7 @@ fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
                 (same, text!("{same} stay{k} within {margin} %", "{same} 項目は {margin} % 以内で変化なし")),
             ];
             let kinds = Text::list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words));
-            text!("Of {all} figures {kinds}.", "{all} 項目のうち {kinds}。"; kinds)
+            text!("Of {all} figures, {kinds}.", "{all} 項目のうち {kinds}。"; kinds)
         }
     }
 }
@@ -216,7 +216,7 @@ pub(super) fn details(answer: &Answer, verdict: &QuestionResult) -> Vec<Text> {
 fn from_outside(reason: &ReasonView) -> Text {
     let CellLimit { part, label, limit, .. } = &reason.outside;
     let sentence = match limit.kind {
-        LimitKind::Unknown => text!("nothing tells", "判断できません"),
+        LimitKind::Unknown => text!("unknown", "判断できません"),
         _ => how_sure(limit),
     };
     text!(

@@ -9,7 +9,7 @@ use crate::source::{Source, block_end};
 use std::collections::BTreeSet;
 
 /// Pairs of structs that may share their fields, and why.
-const REASONS: [(&str, &str, &str); 6] = [
+const REASONS: [(&str, &str, &str); 7] = [
     ("Texts", "RunRecord", "the record as its version stored it, before it is read"),
     ("ServedFigures", "ServedRecord", "counters of a running server; records store shares and means of them"),
     (
@@ -19,6 +19,7 @@ const REASONS: [(&str, &str, &str); 6] = [
     ),
     ("EntryLine", "PublishedRow", "a row whose source and year may be those of its table"),
     ("Finding", "Fall", "the whole finding; a fall is a change before it has a name"),
+    ("Md", "Card", "parameters of two layers, which have the same names where they mean the same"),
     ("PivotArgs", "PivotRequest", "arguments as typed, before they are checked"),
 ];
 const SHARED_FIELDS: usize = 5;
@@ -58,7 +59,7 @@ fn words((one, other): &(Struct, Struct)) -> String {
     format!("{one} and {other}: {shared}")
 }
 
-/// Returns the pairs.
+/// Returns the pairs of structs that share their fields.
 fn pairs(sources: &[Source]) -> Vec<(Struct, Struct)> {
     let is_product = |source: &&Source| source.path.contains("/src/") && !source.is_test_file();
     let structs: Vec<Struct> = sources.iter().filter(is_product).flat_map(structs).collect();

@@ -19,7 +19,7 @@ pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<M
     let near = catalogue.nearest(&words).filter(|_| entries.is_empty());
     let near = near.map(|near| (format!("{ADDRESS}?q={}", encoded(&near)), Text::same(near)));
     let page = html! {
-        (asked.form(ADDRESS, &text!("Words", "語句"), lang))
+        (asked.form(ADDRESS, &text!("Search for", "検索語"), lang))
         div #list {
             (asked.chips(ADDRESS, &chips(), lang))
             p.quiet { (counted.get(lang)) }

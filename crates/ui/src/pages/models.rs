@@ -45,7 +45,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Re
     let counted = text!("{count} of {all} models", "{all} 件中 {count} 件");
     let page = html! {
         p { (words.get(lang)) }
-        (search.form("/models", &text!("Words", "語句"), lang))
+        (search.form("/models", &text!("Search for", "検索語"), lang))
         div #list data-waits=[waits] {
             (search.chips("/models", &chips(), lang))
             p.quiet { (counted.get(lang)) }

@@ -30,7 +30,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Res
     ];
     let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
     let page = html! {
-        (asked.form("/runs", &text!("Words", "語句"), lang))
+        (asked.form("/runs", &text!("Search for", "検索語"), lang))
         (ways_to(elsewhere, lang))
         div #list {
             p.quiet { (counted.get(lang)) }

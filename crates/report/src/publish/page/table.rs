@@ -36,7 +36,7 @@ impl Report<'_> {
         let mut columns = vec![Column::left(text!("Test", "項目")), Column::right(text!("Figure", "値"))];
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
         columns.push(Column::right(text!("Longest", "最長")));
-        columns.push(Column::right(text!("Stalls", "停滞")));
+        columns.push(Column::right(text!("Pauses", "停滞")));
         // Derived figures come first, because they are the purpose of the profile.
         let derived_row = |DerivedFigure { name, value, meaning, .. }: DerivedFigure| {
             let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
