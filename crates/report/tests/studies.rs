@@ -467,7 +467,8 @@ fn a_published_difference_that_the_model_does_not_show_is_told() {
     assert!(tied.contains(sentence), "{tied}");
     let both = page(&[(0, 1)], &[(2, 0)]);
     assert!(
-        both.contains("The order differs from the published one") && both.contains("Published figures differ, but"),
+        both.contains("The order differs from the published one")
+            && both.contains("Published figures differ, but"),
         "{both}"
     );
     assert!(page(&[], &[]).contains("The order of the published figures is kept."));

@@ -352,7 +352,7 @@ fn in_the_foreground_it_ends_with_a_signal() {
         let words = [&["attach", "--foreground", "--record", text(&record)][..], &DISK].concat();
         let making = making_loop_devices();
         let mut live = Live::start(lab.command(&words));
-        live.wait_for_err("Ctrl-C ends it");
+        live.wait_for_err("Ctrl-C also ends it");
         drop(making);
         assert_eq!(attachments(&lab).len(), 1);
         live.signal(signal);

@@ -187,7 +187,10 @@ fn what_crystaldiskmark_printed_stands_beside_the_best_of_our_runs_with_a_warnin
     assert!(["tool", "statistic", "machine"].iter().all(|key| keys.contains(key)), "{keys:?}");
     for (from, to) in [(theirs, ours), (ours, theirs)] {
         let page = lab.kurabe(&["compare", from, to]).ok().out;
-        assert!(page.contains("(single figures)") && page.contains("prints only its best repetition"), "{page}");
+        assert!(
+            page.contains("(single figures)") && page.contains("prints only its best repetition"),
+            "{page}"
+        );
         let page = lab.kurabe(&["compare", from, to, "--lang", "ja"]).ok().out;
         assert!(page.contains("(1 回の値)") && page.contains("最良の回の値で比べています"), "{page}");
     }

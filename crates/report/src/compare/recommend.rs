@@ -397,7 +397,9 @@ mod tests {
         );
         assert!(words.ja.contains("0.1 % 未満") && !words.ja.contains("0.0 %"), "{}", words.ja);
         assert!(
-            equally_good(names, 1.034, true).en.contains("they differ by 3.4 %, which is less than the error of the models")
+            equally_good(names, 1.034, true)
+                .en
+                .contains("they differ by 3.4 %, which is less than the error of the models")
         );
     }
 }

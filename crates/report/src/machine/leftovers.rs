@@ -84,10 +84,7 @@ mod tests {
         let mut texts = Vec::new();
         for why in whys {
             let (what, remedy) = leftover_words(&leftover(Became::Left(why)));
-            assert!(
-                what.en.contains("/mnt/x/.kurabe-abc-1.test")
-                    && what.en.contains("run abc")
-            );
+            assert!(what.en.contains("/mnt/x/.kurabe-abc-1.test") && what.en.contains("run abc"));
             assert!(what.ja.contains("/mnt/x/.kurabe-abc-1.test") && remedy.is_some());
             texts.push(what.en);
         }

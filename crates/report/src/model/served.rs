@@ -485,7 +485,9 @@ mod tests {
         let mut served = figures(4_000_000_000, 2_000, 125_000.0);
         let lines = served_lines(&served);
         assert!(
-            lines[1].en.starts_with("  answers   took 1.25 times as long as in the model (p50 1.01, p99 2.50)")
+            lines[1]
+                .en
+                .starts_with("  answers   took 1.25 times as long as in the model (p50 1.01, p99 2.50)")
         );
         assert!(lines[1].ja.starts_with("  応答時間  モデルの 1.25 倍(p50 1.01 倍、p99 2.50 倍)"));
         assert_says(&lines, &[("in time   75.0 %", "時間どおり  75.0 %")]);
@@ -528,7 +530,10 @@ mod tests {
         assert_says(
             &[line],
             &[
-                ("beyond queue depth 4 of random 4 KiB reads (48,823 per second)", "深さ 4(毎秒 48,823 件)まで"),
+                (
+                    "beyond queue depth 4 of random 4 KiB reads (48,823 per second)",
+                    "深さ 4(毎秒 48,823 件)まで",
+                ),
                 ("the model reaches 97,210", "毎秒 97,210 件"),
             ],
         );

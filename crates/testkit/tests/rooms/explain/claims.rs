@@ -274,7 +274,7 @@ fn what_is_seen_while_others_work_has_no_name() {
     let shown = Curve { noise, ..Curve::steady(&CACHE_US, 3) }.run();
     let [change] = changes(&shown)[..] else { panic!("{shown:#?}") };
     assert_eq!((change.name, change.confidence), (FindingName::Unknown, Confidence::None));
-    assert!(change.evidence.en.contains("other work went on at 12 of 12 points"), "{change:?}");
+    assert!(change.evidence.en.contains("other work was running at 12 of 12 points"), "{change:?}");
 }
 
 /// Returns the findings for a long write with these rates in MB/s, with an interval of 100 ms for

@@ -194,7 +194,7 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
     assert!((parts.after / at(parts.x) - 1.0).abs() < 1e-9, "{parts:?}");
     // Here the largest depth still brings a small gain.
     assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", findings[0].points);
-    assert!(parts.text.en.contains("more bring little ("), "{parts:?}");
+    assert!(parts.text.en.contains("a deeper queue brings little ("), "{parts:?}");
 }
 
 #[test]

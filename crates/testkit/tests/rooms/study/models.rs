@@ -74,7 +74,10 @@ fn no_figure_that_the_source_of_a_parameter_names_is_called_predicted() {
                     checked += 1;
                     let marked = row.marks.iter().any(|mark| {
                         mark.column == column.head.key
-                            && matches!(mark.kind, MarkKind::Calibrated | MarkKind::Source)
+                            && matches!(
+                                mark.kind,
+                                MarkKind::Calibrated | MarkKind::Source | MarkKind::Assumed
+                            )
                     });
                     assert!(marked, "{name}, {}, {}, {}", part.id, model, column.head.key);
                 }
