@@ -61,7 +61,7 @@ pub struct UringDevice<'r> {
     submission: SubmissionQueue<'r>,
     completion: CompletionQueue<'r>,
     leases: &'r mut Vec<Lease>,
-    in_flight: Vec<Option<Lease>>,
+    slots: Vec<Slot>,
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
@@ -75,6 +75,41 @@ pub struct UringDevice<'r> {
     in_line: bool,
 }
 
+/// A buffer's place in the ring.
+struct Slot {
+    /// The buffer, while its operation is in flight.
+    lease: Option<Lease>,
+    /// The entry of the last operation. The next one usually differs in its offset only, so that is
+    /// all that is written again.
+    entry: squeue::Entry,
+    kind: OpKind,
+    length_bytes: u32,
+}
+
+impl Slot {
+    /// Creates the slot of a buffer, with an entry that does nothing, as for a discard.
+    fn of(lease: &Lease) -> Self {
+        let entry = opcode::Nop::new().build().user_data(lease.slot() as u64);
+        Self { lease: None, entry, kind: OpKind::Trim, length_bytes: 0 }
+    }
+
+    /// Makes the entry that of an operation, and takes its buffer.
+    #[inline(always)]
+    fn take(&mut self, aim: &Aim, op: Op, lease: Lease) {
+        if self.kind != op.kind || self.length_bytes != op.length_bytes {
+            self.entry = aim.entry(op, lease.address(), lease.slot());
+            (self.kind, self.length_bytes) = (op.kind, op.length_bytes);
+        }
+        // The offset is the second word of the kernel's `struct io_uring_sqe`.
+        let offset = std::ptr::from_mut(&mut self.entry).cast::<u64>().wrapping_add(1);
+        // SAFETY: an entry is that structure (`repr(C)`, 64 bytes, any bytes are valid), and it is
+        // borrowed mutably.
+        unsafe { offset.write(op.offset_bytes) };
+        // The slot is empty, because each buffer exists once. Its former value needs no drop.
+        std::mem::forget(self.lease.replace(lease));
+    }
+}
+
 /// How entries refer to the file and the buffers.
 #[derive(Clone, Copy)]
 struct Aim {
@@ -86,9 +121,9 @@ struct Aim {
 }
 
 impl Aim {
-    /// Returns the ring entry for an operation on a buffer.
-    #[inline(always)]
-    fn entry(self, request: &Submission<Lease>) -> squeue::Entry {
+    /// Returns the ring entry for an operation on the buffer of a slot.
+    #[inline(never)]
+    fn entry(&self, op: Op, address: *mut u8, slot: usize) -> squeue::Entry {
         /// Uses the same expression for registered and ordinary files, which have different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -101,8 +136,7 @@ impl Aim {
                 }
             };
         }
-        let Submission { op, buffer } = request;
-        let (at, length, address) = (op.offset_bytes, op.length_bytes, buffer.address());
+        let (at, length) = (op.offset_bytes, op.length_bytes);
         let entry = match op.kind {
             OpKind::Read if self.fixed_buffers => {
                 with_file!(file => opcode::ReadFixed::new(file, address, length, 0).offset(at).build())
@@ -117,7 +151,7 @@ impl Aim {
             // as an error.
             OpKind::Trim => opcode::Nop::new().build(),
         };
-        entry.user_data(buffer.slot() as u64)
+        entry.user_data(slot as u64)
     }
 }
 
@@ -210,7 +244,7 @@ impl Ring {
             submitter,
             submission,
             completion,
-            in_flight: self.leases.iter().map(|_| None).collect(),
+            slots: self.leases.iter().map(Slot::of).collect(),
             leases: &mut self.leases,
             in_flight_count: 0,
             wait: self.wait,
@@ -303,12 +337,12 @@ impl Device for UringDevice<'_> {
 
     #[inline(always)]
     fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
-        let entry = self.aim.entry(&request);
-        let slot = request.buffer.slot();
-        self.in_flight[slot] = Some(request.buffer);
-        // SAFETY: the address lies in the arena, which outlives the ring. The lease is kept in
-        // `in_flight` until the completion is seen, so no other code accesses the bytes.
-        if unsafe { self.submission.push(&entry) }.is_err() {
+        let Submission { op, buffer } = request;
+        let slot = &mut self.slots[buffer.slot()];
+        slot.take(&self.aim, op, buffer);
+        // SAFETY: the address lies in the arena, which outlives the ring. The slot holds the lease
+        // until the completion is seen, so no other code accesses the bytes.
+        if unsafe { self.submission.push(&slot.entry) }.is_err() {
             return Err(queue_is_full());
         }
         self.in_flight_count += 1;
@@ -336,7 +370,7 @@ impl Device for UringDevice<'_> {
         self.submission.sync();
         self.completion.sync();
         for entry in self.completion.by_ref() {
-            let Some(buffer) = self.in_flight[entry.user_data() as usize].take() else { continue };
+            let Some(buffer) = self.slots[entry.user_data() as usize].lease.take() else { continue };
             self.in_flight_count -= 1;
             let result = entry.result();
             let outcome = u32::try_from(result).map_err(|_| ErrorNumber(-result));
