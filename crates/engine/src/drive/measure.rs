@@ -34,7 +34,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text, words::RecordedWord};
 use kurabe_program::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -128,6 +128,13 @@ struct Lane<'a, S> {
     job: usize,
     source: &'a Mutex<S>,
     number: u64,
+}
+
+impl<'a, S> Lane<'a, S> {
+    /// Locks the source once instead of for every operation, because no other lane uses it.
+    fn own_source(&self) -> MutexGuard<'a, S> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One of the concurrent jobs: its sources (one per thread), its workload, and how it is issued.
@@ -314,9 +321,7 @@ impl SharedByLanes<'_> {
                     }
                     Err(error) => Err(error),
                 };
-                // No other lane uses this source, so it is locked once instead of for every
-                // operation.
-                let mut source = lane.source.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut source = lane.own_source();
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads | Engine::Mmap => {
@@ -329,7 +334,11 @@ impl SharedByLanes<'_> {
                     let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
                     Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
                 });
-                self.drive_lane(opened, &mut &*lane.source, lane.number, live)
+                if self.workload.iodepth > 1 {
+                    return self.drive_lane(opened, &mut &*lane.source, lane.number, live);
+                }
+                let mut source = lane.own_source();
+                self.drive_lane(opened, &mut *source, lane.number, live)
             }
         }
     }
@@ -370,9 +379,12 @@ impl SharedByLanes<'_> {
         let lanes = lanes_per_thread(self.issue, &self.workload).saturating_mul(self.workload.threads);
         let plan = Plan::of(&self.workload, lanes);
         let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
-        let driven = match self.room {
-            None => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
-            Some(room) => {
+        let driven = match (self.room, source.plain()) {
+            (None, Some(mut source)) => {
+                drive(&mut device, buffers, &mut source, &mut content, &plan, &mut recorder, stop)
+            }
+            (None, None) => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
+            (Some(room), _) => {
                 let mut noting = Noting::new(&mut recorder, room, buffers.len(), stop);
                 let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut noting, stop);
                 notes = noting.into_notes();
