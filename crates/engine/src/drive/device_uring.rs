@@ -24,7 +24,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::Arc;
 
 /// The properties of an open ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +48,7 @@ pub struct Ring {
     ring: IoUring,
     _file: File,
     /// Registered with the ring.
-    _arena: Arc<Arena>,
-    leases: Vec<Lease>,
+    arena: Arena,
     wait: WaitMode,
     aim: Aim,
 }
@@ -60,8 +58,8 @@ pub struct UringDevice<'r> {
     submitter: Submitter<'r>,
     submission: SubmissionQueue<'r>,
     completion: CompletionQueue<'r>,
-    leases: &'r mut Vec<Lease>,
-    slots: Vec<Slot>,
+    leases: Vec<Lease<'r>>,
+    slots: Vec<Slot<'r>>,
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
@@ -76,9 +74,9 @@ pub struct UringDevice<'r> {
 }
 
 /// A buffer's place in the ring.
-struct Slot {
+struct Slot<'r> {
     /// The buffer, while its operation is in flight.
-    lease: Option<Lease>,
+    lease: Option<Lease<'r>>,
     /// The entry of the last operation. The next one usually differs in its offset only, so that is
     /// all that is written again.
     entry: squeue::Entry,
@@ -86,18 +84,18 @@ struct Slot {
     length_bytes: u32,
 }
 
-impl Slot {
+impl<'r> Slot<'r> {
     /// Creates the slot of a buffer, with an entry that does nothing, as for a discard.
-    fn of(lease: &Lease) -> Self {
+    fn of(lease: &Lease<'r>) -> Self {
         let entry = opcode::Nop::new().build().user_data(lease.slot() as u64);
         Self { lease: None, entry, kind: OpKind::Trim, length_bytes: 0 }
     }
 
     /// Makes the entry that of an operation, and takes its buffer.
     #[inline(always)]
-    fn take(&mut self, aim: &Aim, op: Op, lease: Lease) {
+    fn take(&mut self, aim: &Aim, op: Op, lease: Lease<'r>) {
         if self.kind != op.kind || self.length_bytes != op.length_bytes {
-            self.entry = aim.entry(op, lease.address(), lease.slot());
+            self.entry = aim.entry(op.kind, op.length_bytes, &lease);
             (self.kind, self.length_bytes) = (op.kind, op.length_bytes);
         }
         // The offset is the second word of the kernel's `struct io_uring_sqe`.
@@ -105,8 +103,7 @@ impl Slot {
         // SAFETY: an entry is that structure (`repr(C)`, 64 bytes, any bytes are valid), and it is
         // borrowed mutably.
         unsafe { offset.write(op.offset_bytes) };
-        // The slot is empty, because each buffer exists once. Its former value needs no drop.
-        std::mem::forget(self.lease.replace(lease));
+        self.lease = Some(lease);
     }
 }
 
@@ -121,9 +118,9 @@ struct Aim {
 }
 
 impl Aim {
-    /// Returns the ring entry for an operation on the buffer of a slot.
+    /// Returns the ring entry for an operation at offset 0.
     #[inline(never)]
-    fn entry(&self, op: Op, address: *mut u8, slot: usize) -> squeue::Entry {
+    fn entry(&self, kind: OpKind, length: u32, lease: &Lease<'_>) -> squeue::Entry {
         /// Uses the same expression for registered and ordinary files, which have different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -136,22 +133,22 @@ impl Aim {
                 }
             };
         }
-        let (at, length) = (op.offset_bytes, op.length_bytes);
-        let entry = match op.kind {
+        let address = lease.address();
+        let entry = match kind {
             OpKind::Read if self.fixed_buffers => {
-                with_file!(file => opcode::ReadFixed::new(file, address, length, 0).offset(at).build())
+                with_file!(file => opcode::ReadFixed::new(file, address, length, 0).build())
             }
-            OpKind::Read => with_file!(file => opcode::Read::new(file, address, length).offset(at).build()),
+            OpKind::Read => with_file!(file => opcode::Read::new(file, address, length).build()),
             OpKind::Write if self.fixed_buffers => {
-                with_file!(file => opcode::WriteFixed::new(file, address, length, 0).offset(at).build())
+                with_file!(file => opcode::WriteFixed::new(file, address, length, 0).build())
             }
-            OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
+            OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).build()),
             OpKind::Sync => with_file!(file => opcode::Fsync::new(file).flags(self.flush).build()),
             // This engine doesn't support discards. The no-op transfers no bytes, which is reported
             // as an error.
             OpKind::Trim => opcode::Nop::new().build(),
         };
-        entry.user_data(slot as u64)
+        entry.user_data(lease.slot() as u64)
     }
 }
 
@@ -214,7 +211,7 @@ impl Ring {
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
-        let (arena, leases, pages) = Arena::lease(depth, size, pages)?;
+        let (arena, pages) = Arena::new(depth, size, pages)?;
         facts.took_pages(pages);
 
         let (start, length) = arena.span();
@@ -226,7 +223,7 @@ impl Ring {
         let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
         let fixed_file = facts.note("registered-file", fixed_file);
         let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers, flush: FsyncFlags::empty() };
-        Ok((Self { ring, _file: file, _arena: arena, leases, wait, aim }, facts))
+        Ok((Self { ring, _file: file, arena, wait, aim }, facts))
     }
 
     /// Returns the ring with fdatasync or fsync as its flush.
@@ -240,12 +237,13 @@ impl Ring {
     pub fn device(&mut self, facts: &mut RingFacts) -> UringDevice<'_> {
         let (mut submitter, submission, completion) = self.ring.split();
         facts.note("registered-ring", submitter.register_ring_fd());
+        let leases = self.arena.leases();
         UringDevice {
             submitter,
             submission,
             completion,
-            slots: self.leases.iter().map(Slot::of).collect(),
-            leases: &mut self.leases,
+            slots: leases.iter().map(Slot::of).collect(),
+            leases,
             in_flight_count: 0,
             wait: self.wait,
             aim: self.aim,
@@ -323,11 +321,11 @@ impl UringDevice<'_> {
     }
 }
 
-impl Device for UringDevice<'_> {
-    type Buffer = Lease;
+impl<'r> Device for UringDevice<'r> {
+    type Buffer = Lease<'r>;
 
-    fn take_buffers(&mut self) -> Vec<Lease> {
-        std::mem::take(self.leases)
+    fn take_buffers(&mut self) -> Vec<Lease<'r>> {
+        std::mem::take(&mut self.leases)
     }
 
     #[inline]
@@ -336,7 +334,7 @@ impl Device for UringDevice<'_> {
     }
 
     #[inline(always)]
-    fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<Lease<'r>>, now_ns: u64) -> Result<u64> {
         let Submission { op, buffer } = request;
         let slot = &mut self.slots[buffer.slot()];
         slot.take(&self.aim, op, buffer);
@@ -350,7 +348,7 @@ impl Device for UringDevice<'_> {
     }
 
     #[inline]
-    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease>)) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease<'r>>)) -> Result<()> {
         let until_ns = match wait {
             Wait::One => None,
             Wait::Until(until) => Some(until),

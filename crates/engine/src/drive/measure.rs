@@ -23,7 +23,8 @@ use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::drive::recorder::Recorder;
 use crate::drive::source::{Generator, Source};
-use crate::{drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
+use crate::drive::buffer::{Arena, Pages};
+use crate::{drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::issue::{EngineChoice, RecordedEngine};
@@ -325,15 +326,15 @@ impl SharedByLanes<'_> {
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads | Engine::Mmap => {
-                let opened = self.opened(lane.number).and_then(|opened| {
-                    let (device, got) = ThreadsDevice::open(opened, size, pages)?;
-                    let facts = RingFacts::of_threads(pages, got);
-                    if engine == Engine::Threads {
-                        return Ok((device, facts));
+                let mut arena;
+                let prepared = self.opened(lane.number);
+                let opened = match prepared.and_then(|opened| Ok((opened, Arena::new(1, size, pages)?))) {
+                    Ok((opened, (mapped, got))) => {
+                        arena = mapped;
+                        self.calls_device(ThreadsDevice::new(opened, &mut arena), got)
                     }
-                    let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
-                    Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
-                });
+                    Err(error) => Err(error),
+                };
                 if self.workload.iodepth > 1 {
                     return self.drive_lane(opened, &mut &*lane.source, lane.number, live);
                 }
@@ -341,6 +342,21 @@ impl SharedByLanes<'_> {
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
         }
+    }
+
+    /// Returns a device for system calls, or for a mapping of the file, with its facts. The buffer
+    /// has pages of the kind `got`.
+    fn calls_device<'a>(
+        &self,
+        device: ThreadsDevice<'a>,
+        got: Pages,
+    ) -> Result<(ThreadsDevice<'a>, RingFacts)> {
+        let facts = RingFacts::of_threads(self.issue.pages, got);
+        if self.issue.engine == Engine::Threads {
+            return Ok((device, facts));
+        }
+        let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
+        Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
     }
 
     /// Opens the target for a lane, and pins the thread to its processors.
