@@ -95,7 +95,7 @@ impl<'r> Slot<'r> {
     #[inline(always)]
     fn take(&mut self, aim: &Aim, op: Op, lease: Lease<'r>) {
         if self.kind != op.kind || self.length_bytes != op.length_bytes {
-            self.entry = aim.entry(op.kind, op.length_bytes, &lease);
+            self.entry = aim.entry(op.kind, op.length_bytes, lease.address(), lease.slot());
             (self.kind, self.length_bytes) = (op.kind, op.length_bytes);
         }
         // The offset is the second word of the kernel's `struct io_uring_sqe`.
@@ -120,7 +120,7 @@ struct Aim {
 impl Aim {
     /// Returns the ring entry for an operation at offset 0.
     #[inline(never)]
-    fn entry(&self, kind: OpKind, length: u32, lease: &Lease<'_>) -> squeue::Entry {
+    fn entry(&self, kind: OpKind, length: u32, address: *mut u8, slot: usize) -> squeue::Entry {
         /// Uses the same expression for registered and ordinary files, which have different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -133,7 +133,6 @@ impl Aim {
                 }
             };
         }
-        let address = lease.address();
         let entry = match kind {
             OpKind::Read if self.fixed_buffers => {
                 with_file!(file => opcode::ReadFixed::new(file, address, length, 0).build())
@@ -148,7 +147,7 @@ impl Aim {
             // as an error.
             OpKind::Trim => opcode::Nop::new().build(),
         };
-        entry.user_data(lease.slot() as u64)
+        entry.user_data(slot as u64)
     }
 }
 
