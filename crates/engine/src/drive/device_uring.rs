@@ -449,3 +449,51 @@ pub fn probe_ring() -> Result<RingFacts> {
         _ => Ok(facts),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::needs::skip;
+    use std::os::unix::fs::FileExt;
+
+    const BLOCK: u32 = 4096;
+
+    /// Performs an operation, and returns the first byte of its buffer.
+    fn first_byte<'r>(device: &mut UringDevice<'r>, free: &mut Vec<Lease<'r>>, op: Op) -> u8 {
+        let buffer = free.pop().unwrap();
+        device.submit(Submission { op, buffer }, 0).unwrap();
+        while free.is_empty() {
+            device
+                .reap(Wait::One, &mut |done| {
+                    assert_eq!(done.outcome, Ok(op.length_bytes));
+                    free.push(done.buffer);
+                })
+                .unwrap();
+        }
+        free[0].bytes_mut(1)[0]
+    }
+
+    #[test]
+    fn a_slot_performs_each_operation_whatever_the_one_before_it_was() {
+        let file = tempfile::tempfile().unwrap();
+        for number in 0..4u8 {
+            file.write_all_at(&[number; BLOCK as usize], u64::from(number) * u64::from(BLOCK)).unwrap();
+        }
+        let opened = Ring::open(file, 1, BLOCK as usize, Pages::Small, WaitMode::Sleep);
+        let Ok((mut ring, mut facts)) = opened else { return skip("no io_uring") };
+        let mut device = ring.device(&mut facts);
+        let mut free = device.take_buffers();
+        let mut perform = |kind: OpKind, block: u64, length_bytes: u32| {
+            let op = Op { kind, offset_bytes: block * u64::from(BLOCK), length_bytes };
+            first_byte(&mut device, &mut free, op)
+        };
+        assert_eq!(perform(OpKind::Read, 1, BLOCK), 1);
+        assert_eq!(perform(OpKind::Read, 3, BLOCK), 3);
+        assert_eq!(perform(OpKind::Read, 2, 512), 2);
+        // Block 0 now begins with the bytes of block 2.
+        perform(OpKind::Write, 0, BLOCK);
+        perform(OpKind::Sync, 0, 0);
+        assert_eq!(perform(OpKind::Read, 1, BLOCK), 1);
+        assert_eq!(perform(OpKind::Read, 0, BLOCK), 2);
+    }
+}
