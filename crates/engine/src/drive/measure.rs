@@ -16,6 +16,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::IntervalListener;
+use crate::drive::buffer::{Arena, Pages};
 use crate::drive::content::Content;
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{Ring, RingFacts, WaitMode};
@@ -23,7 +24,6 @@ use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::drive::recorder::Recorder;
 use crate::drive::source::{Generator, Source};
-use crate::drive::buffer::{Arena, Pages};
 use crate::{drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;

@@ -10,6 +10,7 @@
 //! the target does not change.
 
 use crate::context::{Context, Emitter};
+use crate::drive::buffer::{Arena, Pages};
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
@@ -18,7 +19,6 @@ use crate::drive::rest::{Continuation, SYNC, Unfinished};
 use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
 use crate::task::{Attempt, Repeated};
-use crate::drive::buffer::{Arena, Pages};
 use crate::{drive::content::Content, drive::recorder::Recorder};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
