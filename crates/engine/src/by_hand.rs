@@ -6,7 +6,7 @@
 //! remembers the stamps by the places that keep them.
 
 use crate::clock::{monotonic_ns, sleep_until};
-use crate::drive::buffer::Pages;
+use crate::drive::buffer::{Arena, Pages};
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{Ring, WaitMode};
 use crate::platform::forget_cached;
@@ -292,6 +292,12 @@ pub fn on_target<T>(
         };
         rings.push(ring);
     }
+    let mut arenas = Vec::new();
+    if rings.is_empty() {
+        for _ in rules_of_lanes() {
+            arenas.push(Arena::new(1, LARGEST_BYTES, Pages::Small)?.0);
+        }
+    }
     let mut random = Random::new(rules.seed, 1);
     let mut lanes: Vec<Box<dyn OpenLane + '_>> = Vec::new();
     let most_in_flight = if rings.is_empty() { 1 } else { MOST_IN_FLIGHT };
@@ -300,13 +306,10 @@ pub fn on_target<T>(
         let buffers = device.take_buffers();
         lanes.push(Box::new((device, buffers)));
     }
-    if lanes.is_empty() {
-        for rule in rules_of_lanes() {
-            let opened = target.open_lane(writes, rule)?;
-            let (mut device, _) = ThreadsDevice::open(opened, LARGEST_BYTES, Pages::Small)?;
-            let buffers = device.take_buffers();
-            lanes.push(Box::new((device, buffers)));
-        }
+    for (rule, arena) in rules_of_lanes().zip(&mut arenas) {
+        let mut device = ThreadsDevice::new(target.open_lane(writes, rule)?, arena);
+        let buffers = device.take_buffers();
+        lanes.push(Box::new((device, buffers)));
     }
     let mut lanes = lanes.into_iter();
     let Some(plain) = lanes.next() else { return Err(Error::no_thread(&std::io::Error::other("no lane"))) };

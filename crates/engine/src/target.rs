@@ -641,7 +641,8 @@ fn smallest_direct_unit(file: &File) -> Result<Option<u32>> {
     const LARGEST: u32 = 64 << 10;
     /// More interruptions than signals could cause. The target itself returns the error.
     const MOST_INTERRUPTIONS: u32 = 1000;
-    let (_arena, mut leases, _) = Arena::lease(1, LARGEST as usize, Pages::Small)?;
+    let (mut arena, _) = Arena::new(1, LARGEST as usize, Pages::Small)?;
+    let mut leases = arena.leases();
     let (mut unit, mut interruptions) = (512, 0);
     while unit <= LARGEST {
         match rustix::io::pread(file, leases[0].bytes_mut(unit as usize), u64::from(unit)) {

@@ -24,6 +24,7 @@ impl Stop {
     }
 
     /// Returns whether a stop was requested.
+    #[inline]
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

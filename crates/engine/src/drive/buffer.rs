@@ -2,7 +2,7 @@
 //!
 //! Each device has one mapping, divided into equal buffers. A `Lease` is the exclusive right to one
 //! buffer. It can't be copied, so no other code can access the bytes while an operation in flight
-//! owns it. The mapping lives as long as any lease or device that holds the `Arena`.
+//! owns it. It borrows the `Arena`, so moving it takes two words and dropping it does nothing.
 #![allow(unsafe_code)]
 
 use crate::platform;
@@ -12,7 +12,6 @@ use kurabe_core::mention::{BS, IODEPTH, THREADS};
 use kurabe_core::{Error, Result, quantity::format_bytes, text};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Alignment of every buffer in bytes. No device requires more.
 pub const BUFFER_ALIGNMENT_BYTES: usize = 4096;
@@ -34,6 +33,8 @@ pub struct Arena {
     start: NonNull<u8>,
     length: usize,
     stride: usize,
+    /// Number of buffers that are not leased.
+    unleased: usize,
 }
 
 // SAFETY: the arena is plain memory. Leases, which can't be cloned, decide which part may be
@@ -43,12 +44,12 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps memory for `count` buffers of `size` bytes and returns their leases. The bytes are
-    /// zero. Also returns the kind of pages that back them.
+    /// Maps memory for `count` buffers of `size` bytes. The bytes are zero. Also returns the kind of
+    /// pages that back them.
     ///
     /// # Errors
     /// Fails if the operating system has no memory.
-    pub fn lease(count: usize, size: usize, pages: Pages) -> Result<(Arc<Self>, Vec<Lease>, Pages)> {
+    pub fn new(count: usize, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         Self::map(count, size, pages).map_err(|error| {
             let asked = format_bytes((count as u64).saturating_mul(size as u64));
             Error::os(
@@ -65,7 +66,7 @@ impl Arena {
         })
     }
 
-    fn map(count: usize, size: usize, pages: Pages) -> std::io::Result<(Arc<Self>, Vec<Lease>, Pages)> {
+    fn map(count: usize, size: usize, pages: Pages) -> std::io::Result<(Self, Pages)> {
         let stride = size.max(1).next_multiple_of(BUFFER_ALIGNMENT_BYTES);
         let length = stride.checked_mul(count.max(1)).ok_or(rustix::io::Errno::NOMEM)?;
         let (alignment, advice) = match pages {
@@ -95,14 +96,21 @@ impl Arena {
         // SAFETY: the range lies inside the mapping created above, and the advice does not change
         // its contents.
         let advised = unsafe { madvise(start.as_ptr().cast(), mapped, advice) };
-        let arena = Arc::new(Self { mapping, mapping_length, start, length, stride });
-        let mut leases: Vec<Lease> =
-            (0..count).map(|slot| Lease { arena: Arc::clone(&arena), slot }).collect();
+        let mut arena = Self { mapping, mapping_length, start, length, stride, unleased: count };
         // Touching every page now keeps page faults out of the measured time.
-        leases.iter_mut().for_each(|lease| lease.bytes_mut(stride).fill(0));
+        arena.leases().iter_mut().for_each(|lease| lease.bytes_mut(stride).fill(0));
+        arena.unleased = count;
         let huge =
             pages == Pages::Huge && advised.is_ok() && platform::has_huge_pages(start.as_ptr() as usize);
-        Ok((arena, leases, if huge { Pages::Huge } else { Pages::Small }))
+        Ok((arena, if huge { Pages::Huge } else { Pages::Small }))
+    }
+
+    /// Returns the leases of all buffers. Only the first call does, because the kernel may still use
+    /// the buffers of a device that failed.
+    pub fn leases(&mut self) -> Vec<Lease<'_>> {
+        let count = std::mem::take(&mut self.unleased);
+        let arena = &*self;
+        (0..count).map(|slot| Lease { arena, slot }).collect()
     }
 
     /// Returns the address and length of the whole mapping, for registration with the kernel.
@@ -113,30 +121,31 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping was created in `lease`, and no lease is left, because each holds the
+        // SAFETY: the mapping was created in `map`, and no lease is left, because each borrows the
         // arena.
         let unmapped = unsafe { munmap(self.mapping.as_ptr().cast(), self.mapping_length) };
         debug_assert!(unmapped.is_ok());
     }
 }
 
-/// The exclusive right to one buffer of an arena. Created only by `Arena::map`, once for each slot.
-pub struct Lease {
-    arena: Arc<Arena>,
+/// The exclusive right to one buffer of an arena. Created only by `Arena::leases`, once for each
+/// slot.
+pub struct Lease<'a> {
+    arena: &'a Arena,
     slot: usize,
 }
 
-impl Lease {
+impl Lease<'_> {
     /// Returns the address of the buffer.
     #[inline]
     pub fn address(&self) -> *mut u8 {
-        // SAFETY: the slot belongs to this arena, all its slots lie inside the mapping, and the Arc
-        // keeps the mapping alive.
+        // SAFETY: the slot belongs to this arena, all its slots lie inside the mapping, and the
+        // borrow keeps the mapping alive.
         unsafe { self.arena.start.as_ptr().add(self.slot * self.arena.stride) }
     }
 }
 
-impl Buffer for Lease {
+impl Buffer for Lease<'_> {
     #[inline]
     fn slot(&self) -> usize {
         self.slot
@@ -145,7 +154,7 @@ impl Buffer for Lease {
     #[inline]
     fn bytes_mut(&mut self, length: usize) -> &mut [u8] {
         let length = length.min(self.arena.stride);
-        // SAFETY: the slot's stride lies inside the mapping, which the Arc keeps alive. This lease
+        // SAFETY: the slot's stride lies inside the mapping, which the borrow keeps alive. This lease
         // is the only one for the slot and is borrowed mutably, so no other reference exists and
         // the kernel does not own it now.
         unsafe { std::slice::from_raw_parts_mut(self.address(), length) }
@@ -158,8 +167,9 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_and_apart() {
-        let (arena, mut leases, _) = Arena::lease(3, 5000, Pages::Small).unwrap();
+        let (mut arena, _) = Arena::new(3, 5000, Pages::Small).unwrap();
         assert_eq!(arena.stride, 8192);
+        let mut leases = arena.leases();
         for (slot, lease) in leases.iter_mut().enumerate() {
             lease.bytes_mut(5000).fill(slot as u8 + 1);
         }
@@ -171,10 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_outlives_the_arena_handle() {
-        let (arena, mut leases, _) = Arena::lease(1, 16, Pages::Small).unwrap();
-        drop(arena);
-        leases[0].bytes_mut(16).fill(7);
-        assert_eq!(leases[0].bytes_mut(16), [7; 16]);
+    fn buffers_are_leased_once() {
+        let (mut arena, _) = Arena::new(2, 16, Pages::Small).unwrap();
+        assert_eq!((arena.leases().len(), arena.leases().len()), (2, 0));
     }
 }

@@ -4,7 +4,7 @@
 //! because the caller decides how long to retry.
 
 use crate::clock::{monotonic_ns, sleep_until};
-use crate::drive::buffer::{Arena, Lease, Pages};
+use crate::drive::buffer::{Arena, Lease};
 use crate::drive::mapping::{Mapping, ends_before};
 use crate::{target::Opened, verify::Stamping};
 use kurabe_core::Result;
@@ -16,7 +16,7 @@ use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 
 /// A file on which one operation at a time is performed.
-pub struct ThreadsDevice {
+pub struct ThreadsDevice<'a> {
     file: File,
     /// Stamps the data written, in a run whose writes are verified.
     stamping: Option<Stamping>,
@@ -26,21 +26,17 @@ pub struct ThreadsDevice {
     is_block: bool,
     /// A mapping that replaces system calls, if used.
     mapping: Option<Mapping>,
-    leases: Vec<Lease>,
-    pending: Option<Submission<Lease>>,
+    leases: Vec<Lease<'a>>,
+    pending: Option<Submission<Lease<'a>>>,
 }
 
-impl ThreadsDevice {
-    /// Takes a file and allocates one buffer of `size` bytes. Also returns the kind of pages that
-    /// back it.
-    ///
-    /// # Errors
-    /// Fails if there is no memory.
-    pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
-        let (_, leases, pages) = Arena::lease(1, size, pages)?;
+impl<'a> ThreadsDevice<'a> {
+    /// Takes a file and memory with one buffer.
+    pub fn new(opened: Opened, arena: &'a mut Arena) -> Self {
         let Opened { file, stamping, sync } = opened;
         let is_block = file.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
-        Ok((Self { file, stamping, sync, is_block, mapping: None, leases, pending: None }, pages))
+        let leases = arena.leases();
+        Self { file, stamping, sync, is_block, mapping: None, leases, pending: None }
     }
 
     /// Accesses the file through a mapping instead.
@@ -51,7 +47,7 @@ impl ThreadsDevice {
         Ok(Self { mapping: Some(Mapping::of(&self.file, writes, durable)?), ..self })
     }
 
-    fn perform(&self, request: &mut Submission<Lease>) -> Transfer {
+    fn perform(&self, request: &mut Submission<Lease<'a>>) -> Transfer {
         let Submission { op, buffer } = request;
         let bytes = buffer.bytes_mut(op.length_bytes as usize);
         if let Some(mapping) = &self.mapping {
@@ -76,7 +72,7 @@ impl ThreadsDevice {
     }
 }
 
-impl ThreadsDevice {
+impl ThreadsDevice<'_> {
     fn discard(&self, op: Op) -> Transfer {
         let discarded = discard(&self.file, self.is_block, op.offset_bytes, u64::from(op.length_bytes));
         if let Some(stamping) = &self.stamping {
@@ -87,10 +83,10 @@ impl ThreadsDevice {
     }
 }
 
-impl Device for ThreadsDevice {
-    type Buffer = Lease;
+impl<'a> Device for ThreadsDevice<'a> {
+    type Buffer = Lease<'a>;
 
-    fn take_buffers(&mut self) -> Vec<Lease> {
+    fn take_buffers(&mut self) -> Vec<Lease<'a>> {
         std::mem::take(&mut self.leases)
     }
 
@@ -100,7 +96,7 @@ impl Device for ThreadsDevice {
     }
 
     #[inline]
-    fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
+    fn submit(&mut self, request: Submission<Lease<'a>>, now_ns: u64) -> Result<u64> {
         debug_assert!(self.pending.is_none(), "one buffer, one operation");
         if let Some(stamping) = &self.stamping {
             stamping.check(request.op)?;
@@ -109,7 +105,7 @@ impl Device for ThreadsDevice {
         Ok(now_ns)
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease>)) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease<'a>>)) -> Result<()> {
         match (self.pending.take(), wait) {
             (Some(mut request), _) => {
                 let outcome = self.perform(&mut request);

@@ -24,7 +24,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::Arc;
 
 /// The properties of an open ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +48,7 @@ pub struct Ring {
     ring: IoUring,
     _file: File,
     /// Registered with the ring.
-    _arena: Arc<Arena>,
-    leases: Vec<Lease>,
+    arena: Arena,
     wait: WaitMode,
     aim: Aim,
 }
@@ -60,8 +58,8 @@ pub struct UringDevice<'r> {
     submitter: Submitter<'r>,
     submission: SubmissionQueue<'r>,
     completion: CompletionQueue<'r>,
-    leases: &'r mut Vec<Lease>,
-    in_flight: Vec<Option<Lease>>,
+    leases: Vec<Lease<'r>>,
+    slots: Vec<Slot<'r>>,
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
@@ -75,6 +73,40 @@ pub struct UringDevice<'r> {
     in_line: bool,
 }
 
+/// A buffer's place in the ring.
+struct Slot<'r> {
+    /// The buffer, while its operation is in flight.
+    lease: Option<Lease<'r>>,
+    /// The entry of the last operation. The next one usually differs in its offset only, so that is
+    /// all that is written again.
+    entry: squeue::Entry,
+    kind: OpKind,
+    length_bytes: u32,
+}
+
+impl<'r> Slot<'r> {
+    /// Creates the slot of a buffer, with an entry that does nothing, as for a discard.
+    fn of(lease: &Lease<'r>) -> Self {
+        let entry = opcode::Nop::new().build().user_data(lease.slot() as u64);
+        Self { lease: None, entry, kind: OpKind::Trim, length_bytes: 0 }
+    }
+
+    /// Makes the entry that of an operation, and takes its buffer.
+    #[inline(always)]
+    fn take(&mut self, aim: &Aim, op: Op, lease: Lease<'r>) {
+        if self.kind != op.kind || self.length_bytes != op.length_bytes {
+            self.entry = aim.entry(op.kind, op.length_bytes, lease.address(), lease.slot());
+            (self.kind, self.length_bytes) = (op.kind, op.length_bytes);
+        }
+        // The offset is the second word of the kernel's `struct io_uring_sqe`.
+        let offset = std::ptr::from_mut(&mut self.entry).cast::<u64>().wrapping_add(1);
+        // SAFETY: an entry is that structure (`repr(C)`, 64 bytes, any bytes are valid), and it is
+        // borrowed mutably.
+        unsafe { offset.write(op.offset_bytes) };
+        self.lease = Some(lease);
+    }
+}
+
 /// How entries refer to the file and the buffers.
 #[derive(Clone, Copy)]
 struct Aim {
@@ -86,9 +118,9 @@ struct Aim {
 }
 
 impl Aim {
-    /// Returns the ring entry for an operation on a buffer.
-    #[inline(always)]
-    fn entry(self, request: &Submission<Lease>) -> squeue::Entry {
+    /// Returns the ring entry for an operation at offset 0.
+    #[inline(never)]
+    fn entry(&self, kind: OpKind, length: u32, address: *mut u8, slot: usize) -> squeue::Entry {
         /// Uses the same expression for registered and ordinary files, which have different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
@@ -101,23 +133,21 @@ impl Aim {
                 }
             };
         }
-        let Submission { op, buffer } = request;
-        let (at, length, address) = (op.offset_bytes, op.length_bytes, buffer.address());
-        let entry = match op.kind {
+        let entry = match kind {
             OpKind::Read if self.fixed_buffers => {
-                with_file!(file => opcode::ReadFixed::new(file, address, length, 0).offset(at).build())
+                with_file!(file => opcode::ReadFixed::new(file, address, length, 0).build())
             }
-            OpKind::Read => with_file!(file => opcode::Read::new(file, address, length).offset(at).build()),
+            OpKind::Read => with_file!(file => opcode::Read::new(file, address, length).build()),
             OpKind::Write if self.fixed_buffers => {
-                with_file!(file => opcode::WriteFixed::new(file, address, length, 0).offset(at).build())
+                with_file!(file => opcode::WriteFixed::new(file, address, length, 0).build())
             }
-            OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
+            OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).build()),
             OpKind::Sync => with_file!(file => opcode::Fsync::new(file).flags(self.flush).build()),
             // This engine doesn't support discards. The no-op transfers no bytes, which is reported
             // as an error.
             OpKind::Trim => opcode::Nop::new().build(),
         };
-        entry.user_data(buffer.slot() as u64)
+        entry.user_data(slot as u64)
     }
 }
 
@@ -180,7 +210,7 @@ impl Ring {
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
-        let (arena, leases, pages) = Arena::lease(depth, size, pages)?;
+        let (arena, pages) = Arena::new(depth, size, pages)?;
         facts.took_pages(pages);
 
         let (start, length) = arena.span();
@@ -192,7 +222,7 @@ impl Ring {
         let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
         let fixed_file = facts.note("registered-file", fixed_file);
         let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers, flush: FsyncFlags::empty() };
-        Ok((Self { ring, _file: file, _arena: arena, leases, wait, aim }, facts))
+        Ok((Self { ring, _file: file, arena, wait, aim }, facts))
     }
 
     /// Returns the ring with fdatasync or fsync as its flush.
@@ -206,12 +236,13 @@ impl Ring {
     pub fn device(&mut self, facts: &mut RingFacts) -> UringDevice<'_> {
         let (mut submitter, submission, completion) = self.ring.split();
         facts.note("registered-ring", submitter.register_ring_fd());
+        let leases = self.arena.leases();
         UringDevice {
             submitter,
             submission,
             completion,
-            in_flight: self.leases.iter().map(|_| None).collect(),
-            leases: &mut self.leases,
+            slots: leases.iter().map(Slot::of).collect(),
+            leases,
             in_flight_count: 0,
             wait: self.wait,
             aim: self.aim,
@@ -289,11 +320,11 @@ impl UringDevice<'_> {
     }
 }
 
-impl Device for UringDevice<'_> {
-    type Buffer = Lease;
+impl<'r> Device for UringDevice<'r> {
+    type Buffer = Lease<'r>;
 
-    fn take_buffers(&mut self) -> Vec<Lease> {
-        std::mem::take(self.leases)
+    fn take_buffers(&mut self) -> Vec<Lease<'r>> {
+        std::mem::take(&mut self.leases)
     }
 
     #[inline]
@@ -302,13 +333,13 @@ impl Device for UringDevice<'_> {
     }
 
     #[inline(always)]
-    fn submit(&mut self, request: Submission<Lease>, now_ns: u64) -> Result<u64> {
-        let entry = self.aim.entry(&request);
-        let slot = request.buffer.slot();
-        self.in_flight[slot] = Some(request.buffer);
-        // SAFETY: the address lies in the arena, which outlives the ring. The lease is kept in
-        // `in_flight` until the completion is seen, so no other code accesses the bytes.
-        if unsafe { self.submission.push(&entry) }.is_err() {
+    fn submit(&mut self, request: Submission<Lease<'r>>, now_ns: u64) -> Result<u64> {
+        let Submission { op, buffer } = request;
+        let slot = &mut self.slots[buffer.slot()];
+        slot.take(&self.aim, op, buffer);
+        // SAFETY: the address lies in the arena, which outlives the ring. The slot holds the lease
+        // until the completion is seen, so no other code accesses the bytes.
+        if unsafe { self.submission.push(&slot.entry) }.is_err() {
             return Err(queue_is_full());
         }
         self.in_flight_count += 1;
@@ -316,7 +347,7 @@ impl Device for UringDevice<'_> {
     }
 
     #[inline]
-    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease>)) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease<'r>>)) -> Result<()> {
         let until_ns = match wait {
             Wait::One => None,
             Wait::Until(until) => Some(until),
@@ -336,7 +367,7 @@ impl Device for UringDevice<'_> {
         self.submission.sync();
         self.completion.sync();
         for entry in self.completion.by_ref() {
-            let Some(buffer) = self.in_flight[entry.user_data() as usize].take() else { continue };
+            let Some(buffer) = self.slots[entry.user_data() as usize].lease.take() else { continue };
             self.in_flight_count -= 1;
             let result = entry.result();
             let outcome = u32::try_from(result).map_err(|_| ErrorNumber(-result));
@@ -416,5 +447,53 @@ pub fn probe_ring() -> Result<RingFacts> {
     match read {
         Some(Err(ErrorNumber(number))) => Err(ring_failed(&io::Error::from_raw_os_error(number))),
         _ => Ok(facts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_testkit::needs::skip;
+    use std::os::unix::fs::FileExt;
+
+    const BLOCK: u32 = 4096;
+
+    /// Performs an operation, and returns the first byte of its buffer.
+    fn first_byte<'r>(device: &mut UringDevice<'r>, free: &mut Vec<Lease<'r>>, op: Op) -> u8 {
+        let buffer = free.pop().unwrap();
+        device.submit(Submission { op, buffer }, 0).unwrap();
+        while free.is_empty() {
+            device
+                .reap(Wait::One, &mut |done| {
+                    assert_eq!(done.outcome, Ok(op.length_bytes));
+                    free.push(done.buffer);
+                })
+                .unwrap();
+        }
+        free[0].bytes_mut(1)[0]
+    }
+
+    #[test]
+    fn a_slot_performs_each_operation_whatever_the_one_before_it_was() {
+        let file = tempfile::tempfile().unwrap();
+        for number in 0..4u8 {
+            file.write_all_at(&[number; BLOCK as usize], u64::from(number) * u64::from(BLOCK)).unwrap();
+        }
+        let opened = Ring::open(file, 1, BLOCK as usize, Pages::Small, WaitMode::Sleep);
+        let Ok((mut ring, mut facts)) = opened else { return skip("no io_uring") };
+        let mut device = ring.device(&mut facts);
+        let mut free = device.take_buffers();
+        let mut perform = |kind: OpKind, block: u64, length_bytes: u32| {
+            let op = Op { kind, offset_bytes: block * u64::from(BLOCK), length_bytes };
+            first_byte(&mut device, &mut free, op)
+        };
+        assert_eq!(perform(OpKind::Read, 1, BLOCK), 1);
+        assert_eq!(perform(OpKind::Read, 3, BLOCK), 3);
+        assert_eq!(perform(OpKind::Read, 2, 512), 2);
+        // Block 0 now begins with the bytes of block 2.
+        perform(OpKind::Write, 0, BLOCK);
+        perform(OpKind::Sync, 0, 0);
+        assert_eq!(perform(OpKind::Read, 1, BLOCK), 1);
+        assert_eq!(perform(OpKind::Read, 0, BLOCK), 2);
     }
 }

@@ -102,7 +102,7 @@ struct UnfinishedOperations<B> {
 
 impl<B: Buffer> UnfinishedOperations<B> {
     #[cold]
-    fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Continuation {
+    fn take(&mut self, flight: &Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Continuation {
         let is_same = |begun: &(usize, u64, Unfinished)| {
             (begun.0, begun.1, begun.2.op()) == (slot, flight.started_ns, flight.op)
         };
@@ -228,7 +228,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         device.reap(wait, &mut |completion: Completion<D::Buffer>| {
             reaped = true;
             let slot = completion.buffer.slot();
-            let flight = flights[slot];
+            let flight = &flights[slot];
             now_ns = completion.completed_at_ns;
             let length_bytes = flight.op.length_bytes;
             let is_whole = completion.outcome == Ok(length_bytes)

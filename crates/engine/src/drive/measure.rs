@@ -16,6 +16,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::IntervalListener;
+use crate::drive::buffer::{Arena, Pages};
 use crate::drive::content::Content;
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{Ring, RingFacts, WaitMode};
@@ -23,7 +24,7 @@ use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::drive::recorder::Recorder;
 use crate::drive::source::{Generator, Source};
-use crate::{drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
+use crate::{drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::issue::{EngineChoice, RecordedEngine};
@@ -34,7 +35,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text, words::RecordedWord};
 use kurabe_program::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -128,6 +129,13 @@ struct Lane<'a, S> {
     job: usize,
     source: &'a Mutex<S>,
     number: u64,
+}
+
+impl<'a, S> Lane<'a, S> {
+    /// Locks the source once instead of for every operation, because no other lane uses it.
+    fn own_source(&self) -> MutexGuard<'a, S> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One of the concurrent jobs: its sources (one per thread), its workload, and how it is issued.
@@ -314,24 +322,41 @@ impl SharedByLanes<'_> {
                     }
                     Err(error) => Err(error),
                 };
-                // No other lane uses this source, so it is locked once instead of for every
-                // operation.
-                let mut source = lane.source.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut source = lane.own_source();
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads | Engine::Mmap => {
-                let opened = self.opened(lane.number).and_then(|opened| {
-                    let (device, got) = ThreadsDevice::open(opened, size, pages)?;
-                    let facts = RingFacts::of_threads(pages, got);
-                    if engine == Engine::Threads {
-                        return Ok((device, facts));
+                let mut arena;
+                let prepared = self.opened(lane.number);
+                let opened = match prepared.and_then(|opened| Ok((opened, Arena::new(1, size, pages)?))) {
+                    Ok((opened, (mapped, got))) => {
+                        arena = mapped;
+                        self.calls_device(ThreadsDevice::new(opened, &mut arena), got)
                     }
-                    let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
-                    Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
-                });
-                self.drive_lane(opened, &mut &*lane.source, lane.number, live)
+                    Err(error) => Err(error),
+                };
+                if self.workload.iodepth > 1 {
+                    return self.drive_lane(opened, &mut &*lane.source, lane.number, live);
+                }
+                let mut source = lane.own_source();
+                self.drive_lane(opened, &mut *source, lane.number, live)
             }
         }
+    }
+
+    /// Returns a device for system calls, or for a mapping of the file, with its facts. The buffer
+    /// has pages of the kind `got`.
+    fn calls_device<'a>(
+        &self,
+        device: ThreadsDevice<'a>,
+        got: Pages,
+    ) -> Result<(ThreadsDevice<'a>, RingFacts)> {
+        let facts = RingFacts::of_threads(self.issue.pages, got);
+        if self.issue.engine == Engine::Threads {
+            return Ok((device, facts));
+        }
+        let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
+        Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
     }
 
     /// Opens the target for a lane, and pins the thread to its processors.
@@ -370,9 +395,12 @@ impl SharedByLanes<'_> {
         let lanes = lanes_per_thread(self.issue, &self.workload).saturating_mul(self.workload.threads);
         let plan = Plan::of(&self.workload, lanes);
         let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
-        let driven = match self.room {
-            None => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
-            Some(room) => {
+        let driven = match (self.room, source.plain()) {
+            (None, Some(mut source)) => {
+                drive(&mut device, buffers, &mut source, &mut content, &plan, &mut recorder, stop)
+            }
+            (None, None) => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),
+            (Some(room), _) => {
                 let mut noting = Noting::new(&mut recorder, room, buffers.len(), stop);
                 let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut noting, stop);
                 notes = noting.into_notes();

@@ -49,12 +49,25 @@ pub trait Source {
     fn may_end(&mut self) -> bool {
         true
     }
+
+    /// Returns a source of the same operations for which the driver compiles to a shorter loop, if
+    /// only the offset differs between operations and no other thread uses this source.
+    fn plain(&self) -> Option<PlainSource> {
+        None
+    }
 }
 
 impl Source for Generator {
     #[inline(always)]
     fn next(&mut self, now_ns: u64) -> Next {
-        self.draw(now_ns)
+        match &mut self.plain {
+            Some(plain) => plain.next(now_ns),
+            None => self.draw(now_ns),
+        }
+    }
+
+    fn plain(&self) -> Option<PlainSource> {
+        self.plain.clone()
     }
 
     fn may_end(&mut self) -> bool {
@@ -201,7 +214,7 @@ pub struct Generator {
     check_every: u64,
     /// Number of operations issued so far, if needed.
     drawn: u64,
-    plain: Option<Plain>,
+    plain: Option<PlainSource>,
     /// Runs of consecutive blocks, and the end of the previous block.
     in_order: Option<(BlocksInOrder, u64)>,
     /// Remaining blocks of the current run.
@@ -244,20 +257,31 @@ impl Sizes {
     }
 }
 
-/// The fast path for the most common case on a fast target, in which only a random offset is drawn:
+/// The source for the most common case on a fast target, in which only a random offset is drawn:
 /// one size, one direction, random order, closed loop, no limit and no syncs. It generates the same
-/// operations as the general path.
-#[derive(Clone, Copy, Debug)]
-struct Plain {
+/// operations as a [`Generator`].
+#[derive(Clone, Debug)]
+pub struct PlainSource {
+    random: Random,
     kind: OpKind,
     length: u32,
+    base: u64,
     positions: u64,
+    grain: u64,
 }
 
-impl Plain {
-    /// Returns the fast path of a workload, if it qualifies. The workload's limits are not checked
+impl Source for PlainSource {
+    #[inline(always)]
+    fn next(&mut self, _now_ns: u64) -> Next {
+        let offset_bytes = self.base + self.random.below(self.positions) * self.grain;
+        Next::Op { op: Op { kind: self.kind, offset_bytes, length_bytes: self.length }, due_ns: None }
+    }
+}
+
+impl PlainSource {
+    /// Returns the source of a workload, if it qualifies. The workload's limits are not checked
     /// here.
-    fn of(workload: &Workload, positions: u64) -> Option<Self> {
+    fn of(workload: &Workload, random: &Random, positions: u64) -> Option<Self> {
         let bare = workload.pattern == Pattern::Random
             && workload.zones.is_empty()
             && workload.in_order.is_none()
@@ -274,7 +298,14 @@ impl Plain {
             _ => return None,
         };
         match workload.block_sizes.as_slice() {
-            [block] if bare => Some(Self { kind, length: block.size_bytes, positions }),
+            [block] if bare => Some(Self {
+                random: random.clone(),
+                kind,
+                length: block.size_bytes,
+                base: workload.offset_bytes,
+                positions,
+                grain: u64::from(workload.grain_bytes()),
+            }),
             _ => None,
         }
     }
@@ -285,18 +316,16 @@ impl Generator {
     /// block.
     pub fn for_threads(workload: &Workload) -> Vec<Self> {
         let shared = Arc::new(AtomicU64::new(0));
+        let random = |thread| Random::new(workload.seed, u64::from(thread));
         (0..workload.threads)
             .map(|thread| match for_itself(workload, thread) {
-                None => Self::new(workload, thread, &shared),
-                Some(alone) => Self {
-                    random: Random::new(workload.seed, u64::from(thread)),
-                    ..Self::new(&alone, 0, &Arc::new(AtomicU64::new(0)))
-                },
+                None => Self::new(workload, thread, &shared, random(thread)),
+                Some(alone) => Self::new(&alone, 0, &Arc::new(AtomicU64::new(0)), random(thread)),
             })
             .collect()
     }
 
-    fn new(workload: &Workload, thread: u32, shared: &Arc<AtomicU64>) -> Self {
+    fn new(workload: &Workload, thread: u32, shared: &Arc<AtomicU64>, random: Random) -> Self {
         let largest = u64::from(workload.largest_block_bytes());
         let grain = u64::from(workload.grain_bytes());
         let (threads, index) = (u64::from(workload.threads), u64::from(thread));
@@ -329,8 +358,8 @@ impl Generator {
         };
         let endless = budget == u64::MAX && check_every == 0;
         Self {
-            plain: Plain::of(workload, positions).filter(|_| endless),
-            random: Random::new(workload.seed, index),
+            plain: PlainSource::of(workload, &random, positions).filter(|_| endless),
+            random,
             order,
             sizes: Sizes::of(&workload.block_sizes),
             write_sizes: Some(Sizes::of(&workload.write_block_sizes)).filter(|sizes| !sizes.0.is_empty()),
@@ -354,17 +383,8 @@ impl Generator {
         }
     }
 
-    #[inline(always)]
-    fn draw(&mut self, now_ns: u64) -> Next {
-        if let Some(Plain { kind, length, positions }) = self.plain {
-            let offset_bytes = self.base + self.random.below(positions) * self.grain;
-            return Next::Op { op: Op { kind, offset_bytes, length_bytes: length }, due_ns: None };
-        }
-        self.draw_any(now_ns)
-    }
-
     #[inline(never)]
-    fn draw_any(&mut self, now_ns: u64) -> Next {
+    fn draw(&mut self, now_ns: u64) -> Next {
         if self.sync_every.is_some_and(|every| self.writes_since_sync >= every) {
             self.writes_since_sync = 0;
             return Next::Op { op: SYNC, due_ns: None };

@@ -10,6 +10,7 @@
 //! the target does not change.
 
 use crate::context::{Context, Emitter};
+use crate::drive::buffer::{Arena, Pages};
 use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
@@ -18,7 +19,7 @@ use crate::drive::rest::{Continuation, SYNC, Unfinished};
 use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
 use crate::task::{Attempt, Repeated};
-use crate::{drive::buffer::Pages, drive::content::Content, drive::recorder::Recorder};
+use crate::{drive::content::Content, drive::recorder::Recorder};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::event::{Event, MOST_SAMPLES_TOLD};
 use kurabe_core::glib_random::GlibRandom;
@@ -440,8 +441,8 @@ impl Real<'_> {
     ) -> Result<Repeated> {
         let (writes, sync) = sampling.opening();
         let opened = self.target.open_lane(writes, sync)?;
-        let (mut device, pages) =
-            ThreadsDevice::open(opened, sampling.largest_bytes() as usize, self.settings.pages)?;
+        let (mut arena, pages) = Arena::new(1, sampling.largest_bytes() as usize, self.settings.pages)?;
+        let mut device = ThreadsDevice::new(opened, &mut arena);
         let engine = self.samples_engine(sampling.reason(), pages);
         let mut content = context.content(attempt.seed, 0);
         let mark = self.noise.start();
