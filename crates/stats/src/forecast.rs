@@ -19,11 +19,14 @@ pub const PILOT_PAIRS: usize = 6;
 const POWER: f64 = 0.9;
 /// Confidence that the standard deviation is not above the one used.
 const PILOT_CONFIDENCE: f64 = 0.8;
+/// Largest difference of a forecast. A pilot with so much scatter does not show how large the scatter
+/// is.
+const LARGEST: f64 = 0.5;
 
 /// Returns the smallest relative difference (0.03 is 3 %) that a measurement of `pairs` pairs of
 /// blocks finds with probability 0.9. `comparisons` is the number of cells, times the targets
 /// compared with the first one. `None` if there are not exactly as many pairs as in the pilot, if
-/// they show no scatter, or if `pairs` are too few for a verdict.
+/// they show no scatter or too much, or if `pairs` are too few for a verdict.
 pub fn smallest_difference(sides: &Sides, pairs: usize, comparisons: usize) -> Option<f64> {
     let logs = pair_logs(sides).filter(|logs| logs.len() == PILOT_PAIRS)?;
     let (pairs, allowed) = allowed_error(pairs, comparisons)?;
@@ -34,7 +37,7 @@ pub fn smallest_difference(sides: &Sides, pairs: usize, comparisons: usize) -> O
     let error = (squares / least / pairs as f64).sqrt();
     let critical = student_quantile(1.0 - allowed / 2.0, pairs as f64 - 1.0);
     let log = (critical + normal_quantile(POWER)) * error;
-    (log > 0.0 && log.is_finite()).then(|| log.exp_m1())
+    Some(log.exp_m1()).filter(|difference| *difference > 0.0 && *difference <= LARGEST)
 }
 
 #[cfg(test)]
@@ -86,6 +89,8 @@ mod tests {
         assert_eq!(of(&pilot, 9), None);
         assert_eq!(of(&pilot.first(2 * PILOT_PAIRS - 2), 40), None);
         assert_eq!(of(&measured(&mut Random::new(2, 0), PILOT_PAIRS, 1.0, 0.0), 40), None);
+        let wild = measured(&mut Random::new(2, 0), PILOT_PAIRS, 1.0, 1.0);
+        assert_eq!(of(&wild, 10), None);
         // The time beyond the last analysis brings nothing.
         assert_eq!(of(&pilot, 448), of(&pilot, 10_000));
     }

@@ -15,7 +15,7 @@ use kurabe_core::profile::{Task, Work};
 use kurabe_core::workload::{Direction, End, Workload};
 use kurabe_core::{Result, event::Event, text};
 
-/// What a trial repetition shows.
+/// Figures of a trial repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TrialRepetition {
     bytes_per_s: f64,
