@@ -71,11 +71,16 @@ fn repetitions(trials: u64) {
                 };
                 mean += u64::from(holds(Centre::Mean, 1.2 * kind.mean / kind.mean));
                 median += u64::from(holds(Centre::Median, 1.2 * kind.median / kind.median));
-                let null = [Sides { baseline, other: values(1.0), higher_is_better: true }];
+                let null = [Sides { baseline, other: values(1.0), higher_is_better: true, computed: false }];
                 let verdict = compare(&null, 0.05)[0].map(|compared| compared.verdict);
                 different += u64::from(matches!(verdict, Some(Verdict::Faster | Verdict::Slower)));
                 let family: Vec<Sides> = (0..8)
-                    .map(|_| Sides { baseline: values(1.0), other: values(1.0), higher_is_better: true })
+                    .map(|_| Sides {
+                        baseline: values(1.0),
+                        other: values(1.0),
+                        higher_is_better: true,
+                        computed: false,
+                    })
                     .collect();
                 let any = compare(&family, 0.05)
                     .iter()

@@ -7,17 +7,19 @@
 //! of this machine, with its real noise: kurabe runs there as its users run it, with two test
 //! files. A trial is a family of cells: one false alarm in any of them counts.
 
+mod steady;
+
 use crate::Result;
 use crate::options::Flags;
 use crate::table::layout;
 use crate::tools::build_kurabe;
-use kurabe_compare::{InterimResults, Referee};
+use kurabe_compare::{FEWEST_BLOCKS, InterimResults, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
-use kurabe_engine::{Contender, Session, Stop, TurnRules, measure_in_turns};
+use kurabe_engine::{BlocksSoFar, Contender, Session, Stop, TurnRules, measure_in_turns};
 use kurabe_sim::{ModelTarget, device_named};
 use kurabe_stats::{Blocked, Sides, Verdict, judge};
 use serde_json::Value;
@@ -28,7 +30,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const HELP: &str = "flags: --trials N (1000, computed noise)  --model-trials N (40)  --disk-trials N (4)  \
-                    --disk-time TIME (5min)  --directory PATH (.)";
+                    --disk-time TIME (5min)  --directory PATH (.)  --steady-trials N (0; 10 s each, for 1 %)  \
+                    --steady-null-trials N (0)";
 /// Default margin of `kurabe versus`.
 const MARGIN: f64 = 0.05;
 /// Cells of a family of computed noise, as many as in the profile `quick`.
@@ -97,7 +100,8 @@ const HEAD: [&str; 7] =
 /// # Errors
 /// Returns an error if a flag is invalid, or a measurement fails.
 pub fn main(out: &mut impl Write) -> Result<()> {
-    let valued = ["trials", "model-trials", "disk-trials", "disk-time", "directory"];
+    let steady = ["steady-null-trials", "steady-trials"];
+    let valued = ["trials", "model-trials", "disk-trials", "disk-time", "directory", steady[0], steady[1]];
     let flags = Flags::from_environment(&valued, &[], HELP)?;
     let (mut trials, mut model_trials, mut disk_trials) = (1000, 40, 4);
     let (mut time, mut directory) = ("5min".to_owned(), PathBuf::from("."));
@@ -106,6 +110,10 @@ pub fn main(out: &mut impl Write) -> Result<()> {
     flags.set("disk-trials", &mut disk_trials)?;
     flags.set("disk-time", &mut time)?;
     flags.set("directory", &mut directory)?;
+    let mut steady_trials = [0, 0];
+    for (name, trials) in steady.into_iter().zip(&mut steady_trials) {
+        flags.set(name, trials)?;
+    }
     if trials > 0 {
         computed(trials, out)?;
     }
@@ -116,6 +124,9 @@ pub fn main(out: &mut impl Write) -> Result<()> {
         let kurabe = build_kurabe()?;
         writeln!(out, "\nThe same directory twice, {}, {time} each:", directory.display())?;
         disk(&kurabe, &directory, disk_trials, &time, out)?;
+    }
+    if steady_trials != [0, 0] {
+        steady::steady(&build_kurabe()?, &directory, steady_trials, out)?;
     }
     Ok(())
 }
@@ -163,7 +174,7 @@ fn family(random: &mut Random, noise: Noise, ratio: f64) -> Vec<(Verdict, usize)
                 baseline.extend(a.map(|at| times[at].exp()));
                 other.extend(b.map(|at| ratio * times[at].exp()));
             }
-            Sides { baseline, other, higher_is_better: true }
+            Sides { baseline, other, higher_is_better: true, computed: false }
         })
         .collect();
     judge(&cells, MARGIN, 1).into_iter().flatten().map(verdict_and_blocks).collect()
@@ -243,13 +254,19 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
         contenders.push(kurabe_virtual::in_turns(session.with_traces(vec![None; profile.steps.len()])));
     }
     let lists = || -> Vec<Vec<Cell>> { records.borrow().iter().map(|record| record.cells.clone()).collect() };
-    let mut referee = Referee::new(MARGIN, 0);
-    let mut decide = |blocks, cell_count| Ok(referee.decide(blocks, cell_count, lists));
+    let mut referee = Referee::new(MARGIN, 0, vec![true; 2]);
+    let mut decide = |so_far: BlocksSoFar| Ok(referee.decide(so_far.done, so_far.cell_count, lists));
     let time_used = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() as f64 / TIME_NS as f64;
-    let rules = TurnRules { order_seed: trial, own_spans: false, settling: None };
+    let rules = TurnRules {
+        order_seed: trial,
+        own_spans: false,
+        settling: None,
+        short_ns: None,
+        fewest_blocks: FEWEST_BLOCKS as u32,
+    };
     measure_in_turns(&mut contenders, rules, &time_used, &stop, &mut decide).why?;
     let lists = lists();
-    Ok(InterimResults::of(&lists, lists[0].len(), MARGIN)
+    Ok(InterimResults::of(&lists, &[true; 2], lists[0].len(), MARGIN)
         .others
         .into_iter()
         .flatten()
@@ -291,6 +308,12 @@ pub fn on_disk(kurabe: &Path, directory: &Path, time: &str) -> Result<Vec<(Strin
     }
     let text = String::from_utf8(output.stdout)?;
     let last: Value = serde_json::from_str(text.lines().last().ok_or("no result")?)?;
+    compared_cells(&last)
+}
+
+/// Returns the cells of the last line of `kurabe versus --json` by name, with their verdict and number
+/// of blocks.
+fn compared_cells(last: &Value) -> Result<Vec<(String, (Verdict, usize))>> {
     let cells = last["comparisons"][0]["cells"].as_array().ok_or("no cells")?;
     let read = |cell: &Value| {
         let name =

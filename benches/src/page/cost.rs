@@ -174,6 +174,7 @@ fn sides_of([without, with]: &[Side; 2], cells: usize) -> Vec<Sides> {
         baseline: without.of_cell(place),
         other: with.of_cell(place),
         higher_is_better: true,
+        computed: false,
     };
     (0..cells).map(of_cell).collect()
 }

@@ -30,11 +30,11 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     let store = open_recovered(global)?;
     let stream = Stream::default();
     let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
-    let limit = prepared.limit();
+    let (limit, repetition_ns) = (prepared.limit(), prepared.repetition_range_ns());
     let opened = prepared.open(&lab)?;
     let headlines: Vec<_> = opened.headers().map(|header| (header.clone(), headline(header))).collect();
     let mut progress = VersusProgress::new(error_style(), progress_mode(global));
-    progress.start(&headlines, limit, args.repetition);
+    progress.start(&headlines, limit, repetition_ns);
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
         progress.on_envelope(envelope);

@@ -44,6 +44,6 @@ pub use recommend::{
     recommend_cells,
 };
 pub use tails::{ComparedTail, TAILS, TailOf};
-pub use turns::{InterimResults, Referee};
+pub use turns::{CellForecast, InterimResults, Referee};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
 pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, within_media_cache, written_bytes};

@@ -11,7 +11,7 @@ use kurabe_core::record::{Cell, RunRecord, VersusRecord};
 use kurabe_core::{Text, profile::Statistic};
 use kurabe_stats::{
     CellFlush, Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, cell_flush, compare,
-    compare_computed, figure, is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
+    compare_computed, figure, is_from_memory, judge, repetition_value, sampled, stutter, two_groups,
 };
 use serde::Serialize;
 
@@ -119,11 +119,12 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let by_place = versus.is_some_and(|versus| !versus.variants.is_empty());
     let (matched, own) = matched(&joined, &cell_names, by_place);
     let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|one| (one.cells[0], one.cells[1])).collect();
+    let computed = baseline.header.model.is_some() && other.header.model.is_some();
     let (sides, statistics): (Vec<Sides>, Vec<Statistic>) =
-        cells.iter().map(|(one, two)| sides(one, two, versus.is_some())).unzip();
+        cells.iter().map(|(one, two)| sides(one, two, computed, versus.is_some())).unzip();
     let way = match versus {
         Some(versus) => Way::InTurns { others: versus.targets.len().saturating_sub(1) },
-        None if baseline.header.model.is_some() && other.header.model.is_some() => Way::Computed,
+        None if computed => Way::Computed,
         None => Way::Measured,
     };
     let compared = way.compare(&sides, margin);
@@ -135,7 +136,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         .zip(judged_cells)
         .map(|(matched, (((sides, (compared, course)), statistic), tails))| {
             let Matched { name, counterpart, cells: [one, two] } = matched;
-            let sides = judged(sides, course);
+            let sides = judged(&sides, course);
             let by_samples = sampled(&[one, two]).is_some();
             ComparedCell {
                 counterpart: counterpart.cloned(),
@@ -180,14 +181,14 @@ fn both(names: Vec<Text>) -> [Text; 2] {
 }
 
 /// Returns the values of a cell to compare, and the statistic.
-fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
+fn sides(one: &Cell, two: &Cell, computed: bool, in_turns: bool) -> (Sides, Statistic) {
     if in_turns {
-        return (in_blocks(one, two, repetition_value), Statistic::Mean);
+        return (in_blocks(one, two, computed, repetition_value), Statistic::Mean);
     }
     let by_samples = sampled(&[one, two]).map(|lists| (lists, Statistic::Mean));
     let (mut lists, statistic) = by_samples.unwrap_or_else(|| alike(&[one, two]));
     let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
-    (Sides { baseline, other, higher_is_better: one.measure.higher_is_better() }, statistic)
+    (Sides { baseline, other, higher_is_better: one.measure.higher_is_better(), computed }, statistic)
 }
 
 /// Method of comparing two runs.
@@ -214,7 +215,7 @@ impl Way {
             Self::Computed => {
                 let exact: Vec<Option<Compared>> = sides
                     .iter()
-                    .map(|sides| is_exact(sides).then(|| compare_computed(sides, margin)).flatten())
+                    .map(|sides| sides.is_exact().then(|| compare_computed(sides, margin)).flatten())
                     .collect();
                 let open: Vec<Sides> = sides
                     .iter()
@@ -230,22 +231,10 @@ impl Way {
     }
 }
 
-/// Returns whether computed sides leave no uncertainty: all repetitions of each side are equal, or
-/// both sides have equal repetitions in the same order. A single repetition does not show whether
-/// it would recur.
-pub(crate) fn is_exact(sides: &Sides) -> bool {
-    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| is_tie(*value, values[0]));
-    let (baseline, other) = (&sides.baseline, &sides.other);
-    let alike = baseline.len() == other.len() && baseline.iter().zip(other).all(|(a, b)| is_tie(*a, *b));
-    same(baseline) && same(other) || alike
-}
-
 /// Returns the values that a verdict is based on, which are also those displayed. For interleaved
 /// sides, this excludes values after the decision.
 pub(crate) fn judged(sides: &Sides, course: Option<Course>) -> Sides {
-    let count = course.map_or(usize::MAX, |course| 2 * course.block_pairs);
-    let first = |values: &[f64]| values[..values.len().min(count)].to_vec();
-    Sides { baseline: first(&sides.baseline), other: first(&sides.other), ..*sides }
+    sides.first(course.map_or(usize::MAX, |course| 2 * course.block_pairs))
 }
 
 /// Returns the verdict of two figures, at least one of which is the only one of its side.

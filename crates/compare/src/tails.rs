@@ -12,7 +12,7 @@
 //!
 //! Non-goals: percentiles printed by other tools. They are single figures without spread.
 
-use crate::pair::{Way, is_exact, judged};
+use crate::pair::{Way, judged};
 use crate::turns::in_blocks;
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_stats::{
@@ -65,14 +65,15 @@ pub(crate) fn tails(
     margin: f64,
 ) -> Vec<Vec<ComparedTail>> {
     let in_turns = matches!(way, Way::InTurns { .. });
-    let by_chance = |index: usize| !in_turns && !figures.get(index).is_some_and(is_exact);
+    let is_exact = |index: usize| figures.get(index).is_some_and(Sides::is_exact);
     let comparable: Vec<(usize, TailOf, f64, Sides)> = cells
         .iter()
         .enumerate()
         .flat_map(|(index, (one, two))| {
             let sides = move |(of, fraction)| {
                 let mut sides = sides(one, two, of, fraction, in_turns)?;
-                if by_chance(index) {
+                sides.computed = figures[index].computed && is_exact(index);
+                if !in_turns && !is_exact(index) {
                     spread(&mut sides.baseline);
                     spread(&mut sides.other);
                 }
@@ -128,7 +129,7 @@ fn sides(one: &Cell, two: &Cell, tail_of: TailOf, fraction: f64, in_turns: bool)
         return None;
     }
     let (baseline, other) = if in_turns {
-        let Sides { baseline, other, .. } = in_blocks(one, two, of);
+        let Sides { baseline, other, .. } = in_blocks(one, two, false, of);
         (baseline, other)
     } else {
         let all =
@@ -140,6 +141,7 @@ fn sides(one: &Cell, two: &Cell, tail_of: TailOf, fraction: f64, in_turns: bool)
         baseline,
         other,
         higher_is_better: false,
+        computed: false,
     })
 }
 

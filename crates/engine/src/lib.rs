@@ -38,5 +38,5 @@ pub use target::mark::RunMark;
 pub use target::orphan::{Fate, Mandate, take_away};
 pub use target::test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};
 pub use target::{Target, TargetOptions};
-pub use turns::{Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};
+pub use turns::{BlocksSoFar, Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};
 pub use verify::{FaultKind, ImageCheck, Ledger, SectorFault, WriteList, check_image};

@@ -3,9 +3,11 @@
 //! Everything that happens is emitted as an event, in order. The receiver stores, prints or sends
 //! it. An error or an interrupt ends the run after the event of the last complete cell.
 
+mod block_length;
 mod repetitions;
 mod settling;
 
+pub(crate) use block_length::shorten;
 pub(crate) use repetitions::called;
 pub(crate) use settling::warm_up;
 pub use settling::{Settling, SettlingTime};

@@ -67,6 +67,15 @@ pub trait Contender {
     /// Fails if the reason can't be emitted.
     fn warm_up(&mut self, task: usize, warm_up_ns: u64, each_ns: f64, own: Option<Settling>) -> Result<()>;
 
+    /// Returns whether repetitions of `short_ns` show the same as those of the usual length.
+    ///
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
+    fn may_be_short(&mut self, task: usize, short_ns: u64) -> Result<bool>;
+
+    /// Makes the repetitions of a task last for `short_ns`.
+    fn shorten(&mut self, task: usize, short_ns: u64);
+
     /// Performs one repetition of a task with this number and position in the common order.
     ///
     /// # Errors
@@ -162,6 +171,14 @@ impl<G: Ground> Contender for InTurns<'_, G> {
         }
     }
 
+    fn may_be_short(&mut self, task: usize, short_ns: u64) -> Result<bool> {
+        self.timed(|this| this.session.may_be_short(&mut this.tasks[task], short_ns))
+    }
+
+    fn shorten(&mut self, task: usize, short_ns: u64) {
+        session::shorten(&mut self.tasks[task].task, short_ns);
+    }
+
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()> {
         self.timed(|this| {
             let Session { ground, context, .. } = &mut this.session;
@@ -208,6 +225,22 @@ pub struct TurnRules {
     pub own_spans: bool,
     /// How long tasks are observed until they settle. `None` if repetitions start immediately.
     pub settling: Option<SettlingTime>,
+    /// Time in ns of repetitions of tasks for which so short ones are sufficient on all targets.
+    /// `None` if no task is measured in short repetitions.
+    pub short_ns: Option<u64>,
+    /// Blocks of each task that are measured regardless of the time, at least one pair.
+    pub fewest_blocks: u32,
+}
+
+/// How far the blocks of some tasks have got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlocksSoFar {
+    /// Number of complete blocks of these tasks.
+    pub done: u32,
+    /// Number of blocks that fit into their time at the pace so far.
+    pub expected: u32,
+    /// Number of all cells, including those of other tasks.
+    pub cell_count: usize,
 }
 
 /// The outcome of an interleaved measurement.
@@ -223,9 +256,8 @@ pub struct Ended {
 
 /// Measures targets alternately until none needs another repetition or their time is up.
 ///
-/// `decide` is called after every pair of blocks with the number of blocks of these tasks and the
-/// number of all cells, including those that come later. It returns, for each cell, the targets
-/// that need it again. `time_used` is then called with the time that each target has used on its
+/// `decide` is called after every pair of blocks. It returns, for each cell, the targets that need
+/// it again. `time_used` is then called with the time that each target has used on its
 /// own clock. It returns the used share of the available time. Only tasks that fit all targets are
 /// measured.
 pub fn measure_in_turns(
@@ -233,7 +265,7 @@ pub fn measure_in_turns(
     rules: TurnRules,
     time_used: &dyn Fn(&[u64]) -> f64,
     interrupt: &Stop,
-    decide: &mut dyn FnMut(u32, usize) -> Result<Vec<Vec<usize>>>,
+    decide: &mut dyn FnMut(BlocksSoFar) -> Result<Vec<Vec<usize>>>,
 ) -> Ended {
     let mut turns = Turns {
         contenders,
@@ -273,7 +305,7 @@ impl Turns<'_, '_> {
         &mut self,
         time_used: &dyn Fn(&[u64]) -> f64,
         interrupt: &Stop,
-        decide: &mut dyn FnMut(u32, usize) -> Result<Vec<Vec<usize>>>,
+        decide: &mut dyn FnMut(BlocksSoFar) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
         let tasks = self.prepare()?;
         let writing = tasks.iter().filter(|task| task.writes).count();
@@ -286,6 +318,8 @@ impl Turns<'_, '_> {
         let mut why = WhyEnded::Settled;
         for (writes, ends) in [(false, reading_ends), (true, 1.0)] {
             self.settle(&tasks, writes)?;
+            self.shorten(&tasks, writes)?;
+            let begun = time_used(&self.spent_ns());
             let mut needs: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells];
             let mut blocks = 0;
             loop {
@@ -293,14 +327,16 @@ impl Turns<'_, '_> {
                 if places_of_tasks.iter().all(Vec::is_empty) {
                     break;
                 }
-                if blocks > 0 && time_used(&self.spent_ns()) >= ends {
+                if blocks >= self.rules.fewest_blocks.max(2) && time_used(&self.spent_ns()) >= ends {
                     why = WhyEnded::TimeUp;
                     break;
                 }
                 self.pair(blocks, &places_of_tasks, interrupt)?;
                 blocks += 2;
                 self.blocks = self.blocks.max(blocks);
-                needs = decide(blocks, cells)?;
+                let pace = f64::from(blocks) / (time_used(&self.spent_ns()) - begun);
+                let expected = (pace * (ends - begun)) as u32;
+                needs = decide(BlocksSoFar { done: blocks, expected, cell_count: cells })?;
             }
         }
         Ok(why)
@@ -392,6 +428,23 @@ impl Turns<'_, '_> {
             let each_ns = settlings.iter().flatten().map(|one| one.each_ns).fold(0.0, f64::max);
             for (place, own) in settlings.into_iter().enumerate() {
                 self.each(place, |contender| contender.warm_up(task, warm_up_ns, each_ns, own))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shortens the repetitions of the tasks that write, or of those that don't, where that changes
+    /// nothing on any target.
+    fn shorten(&mut self, tasks: &[SharedTask], writes: bool) -> Result<()> {
+        let Some(short_ns) = self.rules.short_ns else { return Ok(()) };
+        for task in (0..tasks.len()).filter(|task| tasks[*task].writes == writes) {
+            let mut may_be_short = true;
+            for place in 0..self.contenders.len() {
+                may_be_short =
+                    may_be_short && self.each(place, |contender| contender.may_be_short(task, short_ns))?;
+            }
+            if may_be_short {
+                self.contenders.iter_mut().for_each(|contender| contender.shorten(task, short_ns));
             }
         }
         Ok(())

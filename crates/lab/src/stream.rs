@@ -73,6 +73,29 @@ pub enum TurnsEvent {
         /// Result of the comparison.
         blocked: Box<Blocked>,
     },
+    /// The first blocks of some cells show which differences the measurement can find.
+    VersusForecast {
+        /// Time limit of the measurement in ns.
+        time_ns: u64,
+        /// A relative difference below this counts as none.
+        margin: f64,
+        /// The cells with a forecast.
+        cells: Vec<ForecastCell>,
+    },
+}
+
+/// The smallest difference that a measurement can find in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForecastCell {
+    /// Name of the measured cell.
+    pub label: String,
+    /// Direction of its operations.
+    pub direction: Option<Direction>,
+    /// The run that is compared with the first.
+    pub other: String,
+    /// The relative difference that is found with probability 0.9: 0.03 is 3 %.
+    pub smallest_difference: f64,
 }
 
 /// Events of the modelled points of a study.

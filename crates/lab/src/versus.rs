@@ -1,11 +1,13 @@
 //! Interleaved measurement of several targets. Each target is a separate run, and a referee decides
 //! when there are enough repetitions.
 
+mod forecast;
+mod repetition;
 mod request;
 mod settling;
 mod vary;
 
-pub use request::{USUAL_REPETITION_NS, Variant, VersusRequest, VersusWriting};
+pub use request::{SHORTEST_REPETITION_NS, USUAL_REPETITION_NS, Variant, VersusRequest, VersusWriting};
 pub use vary::{SideWords, Variation, count_sides, side_name, sides};
 
 use crate::clock::random_word;
@@ -26,7 +28,7 @@ use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{BlocksSoFar, Contender, Ended, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use settling::settling_time;
@@ -148,13 +150,22 @@ impl PreparedVersus {
         self.request.limit()
     }
 
+    /// Returns the shortest and the usual duration of a repetition in ns.
+    pub fn repetition_range_ns(&self) -> [u64; 2] {
+        self.request.repetition_range_ns()
+    }
+
     /// Returns the shortfall if the time is too short for a verdict.
     pub fn too_short(&self) -> Option<TooShort> {
         let rules = &self.runs[0].profile().rules;
         let LongestTime::Measuring(time_ns) = self.limit() else { return None };
-        let blocks = u64::from(rules.runs);
+        if self.request.are_models() {
+            return None;
+        }
+        let once_ns = time_ns / u64::from(rules.runs).max(1);
+        let blocks = time_ns / self.request.least_of(once_ns).max(1);
         let fewest = FEWEST_BLOCKS as u64 + u64::from(rules.discarded_runs);
-        let needed_ns = (time_ns / blocks).saturating_mul(fewest);
+        let needed_ns = once_ns.saturating_mul(fewest);
         (blocks < fewest).then_some(TooShort { blocks, fewest, needed_ns })
     }
 
@@ -376,7 +387,7 @@ impl VersusRequest {
             rules.runs = rules.runs.next_multiple_of(2);
             return Ok(());
         }
-        (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns());
+        (rules.time_ns, rules.interval_ns) = (self.repetition_ns(), self.interval_ns());
         // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
         if self.targets.iter().any(|target| target.model().is_none()) {
@@ -386,14 +397,14 @@ impl VersusRequest {
         for step in &mut profile.steps {
             let Step::Io(step) = step else { continue };
             if let Some(time_ns) = &mut step.end.time_ns {
-                *time_ns = self.repetition_ns;
+                *time_ns = self.repetition_ns();
             }
         }
         let tasks = profile.tasks(profile.rules.size_bytes);
         let once_ns = tasks
             .iter()
             .map(|task| {
-                task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns())
+                task.planned_time_ns().unwrap_or(self.repetition_ns()).saturating_add(self.interval_ns())
             })
             .fold(0, u64::saturating_add);
         let counting = self.counting_runs().filter(|counts| *counts).count();
@@ -450,7 +461,8 @@ impl Live<'_, '_> {
     }
 
     /// Performs an interim analysis after a pair of blocks. Returns what each cell still needs.
-    fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
+    fn look(&mut self, so_far: BlocksSoFar) -> Result<Vec<Vec<usize>>> {
+        let BlocksSoFar { done: blocks, cell_count, .. } = so_far;
         let before = self.referee.standings().clone();
         if self.request.given.is_some() {
             let event = TurnsEvent::VersusBlocks { blocks, settled: 0, comparisons: 0 };
@@ -481,6 +493,7 @@ impl Live<'_, '_> {
         }
         let (settled, comparisons) = standings.settled();
         tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
+        self.foresee(so_far)?;
         Ok(needed)
     }
 
@@ -526,13 +539,16 @@ impl Live<'_, '_> {
                 ground.in_turns(plan, *settings, noise, stop, emit)
             })
             .collect();
-        let mut decide = |blocks, cell_count| live.borrow_mut().look(blocks, cell_count);
+        let mut decide = |so_far| live.borrow_mut().look(so_far);
         let time_used = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
         let headers: Vec<RunHeader> =
             live.borrow().journals.iter().map(|journal| journal.record.header.clone()).collect();
         let settling = settling_time(request, &headers);
-        let rules = TurnRules { order_seed, own_spans, settling };
+        let discarded = headers[0].profile.as_ref().map_or(0, |profile| profile.rules.discarded_runs);
+        let fewest_blocks = request.fewest_blocks(discarded);
+        let short_ns = request.short_ns(&headers);
+        let rules = TurnRules { order_seed, own_spans, settling, short_ns, fewest_blocks };
         Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
     }
 }
@@ -553,11 +569,13 @@ impl OpenVersus<'_> {
             journals.push(journal);
             targets.push((plan, ground, (settings, fills)));
         }
+        let models = journals.iter().map(|journal| journal.record.header.model.is_some()).collect();
+        let discarded = targets[0].0.profile.rules.discarded_runs;
         let live = RefCell::new(Live {
             lab: journals[0].lab,
             journals,
             request: &request,
-            referee: Referee::new(request.margin, targets[0].0.profile.rules.discarded_runs),
+            referee: Referee::new(request.margin, discarded, models),
         });
         let served: Vec<_> = targets.iter().map(|(_, ground, _)| ground.served()).collect();
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));

@@ -6,6 +6,7 @@
 //! there is no live line. Progress is optional: a closed pipe must not end a measurement, so output
 //! that can't be written is discarded.
 
+mod forecast;
 mod progress;
 mod study_progress;
 mod versus_progress;

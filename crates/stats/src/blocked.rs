@@ -17,10 +17,13 @@
 //! familywise error rates", 2014), separately for differences and for "no difference": a cell
 //! settled as one of them has not been rejected as the other, so it frees no error there.
 //!
+//! Models that repeat their values exactly leave nothing to chance. Such a cell is settled after
+//! [`EQUAL_BLOCKS`] blocks by the ratio alone.
+//!
 //! The analyses are repeated from the stored values, so evaluating stored records gives the
 //! verdicts of the live run.
 
-use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
+use crate::compare::{CONFIDENCE, Compared, Sides, Verdict, compare_computed};
 use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
 use crate::{bootstrap::Estimate, rank::holm, rank::is_tie, sign_flips::SignFlips, trend::trend};
@@ -44,7 +47,9 @@ const LOOKS: [(usize, f64); 12] = [
     (448, 0.068),
 ];
 
-/// Fewest blocks with a verdict.
+/// Blocks after which computed sides that repeat their values exactly are settled.
+pub const EQUAL_BLOCKS: usize = 4;
+/// Fewest blocks with a verdict on values that scatter.
 pub const FEWEST_BLOCKS: usize = 2 * LOOKS[0].0;
 /// Number of blocks after the last interim analysis.
 pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
@@ -74,6 +79,23 @@ pub struct Course {
     pub other_trend: Option<Estimate>,
     /// Ratio of the two sides in the last block relative to the first.
     pub ratio_trend: Option<Estimate>,
+}
+
+/// Returns the pairs of blocks behind the last analysis of a measurement that ends after `pairs`
+/// pairs, and the error allowed for each of so many comparisons in it. `None` before the first
+/// analysis.
+pub(crate) fn allowed_error(pairs: usize, comparisons: usize) -> Option<(usize, f64)> {
+    let pairs = pairs.min(MOST_BLOCKS / 2);
+    let (_, share) = LOOKS.iter().find(|(look, _)| *look >= pairs)?;
+    let allowed = (1.0 - CONFIDENCE) * share / comparisons.max(1) as f64;
+    (pairs >= LOOKS[0].0).then_some((pairs, allowed))
+}
+
+/// Returns the log ratios of the pairs of blocks, above 0 where the other side is faster. `None` if a
+/// value is not usable.
+pub(crate) fn pair_logs(sides: &Sides) -> Option<Vec<f64>> {
+    let trial = Trial::of(sides, 0.0)?;
+    Some(trial.logs(trial.top.len()))
 }
 
 /// Returns whether there is an interim analysis after `blocks` blocks.
@@ -168,6 +190,8 @@ struct Trial {
     /// The smallest p-value so far, divided by the share of its analysis.
     p_value: f64,
     settled: Option<Settled>,
+    /// The comparison of values that models repeat exactly.
+    exact: Option<Compared>,
 }
 
 /// Probabilities of the observed values under given true ratios.
@@ -185,6 +209,12 @@ impl Trial {
         let (top, bottom) = sides.fractions();
         let whole = whole_blocks(sides)?;
         let sums = |values: &[f64]| values[..whole].chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
+        let exact = exact(sides, margin);
+        let settled = |exact: Compared| Settled {
+            verdict: exact.verdict,
+            interval: exact.speed,
+            pairs: EQUAL_BLOCKS / 2,
+        };
         Some(Self {
             top: sums(top),
             bottom: sums(bottom),
@@ -192,8 +222,9 @@ impl Trial {
             chances: Chances { of_faster: 1.0, of_slower: 1.0, within: 1.0 },
             pairs: 0,
             share: LOOKS[0].1,
-            p_value: 1.0,
-            settled: None,
+            p_value: exact.map_or(1.0, |exact| exact.p_value),
+            settled: exact.map(settled),
+            exact,
         })
     }
 
@@ -269,14 +300,15 @@ impl Trial {
         let (baseline, other) = (speeds(&sides.baseline), speeds(&sides.other));
         let ratios: Vec<f64> =
             other.iter().zip(&baseline).map(|(other, baseline)| other / baseline).collect();
+        let by_chance = || Compared {
+            speed: interval,
+            speed_by_median: self.middle(pairs),
+            superiority: better.sum::<f64>() / pairs.max(1) as f64,
+            p_value,
+            verdict,
+        };
         Blocked {
-            compared: Compared {
-                speed: interval,
-                speed_by_median: self.middle(pairs),
-                superiority: better.sum::<f64>() / pairs.max(1) as f64,
-                p_value,
-                verdict,
-            },
+            compared: self.exact.unwrap_or_else(by_chance),
             course: Course {
                 block_pairs: pairs,
                 settled: self.settled.is_some(),
@@ -338,6 +370,13 @@ impl Trial {
         let (look, _) = LOOKS.iter().find(|(pairs, _)| *pairs > self.pairs && enough(*pairs as f64))?;
         Some(2 * (look - self.pairs) as u32)
     }
+}
+
+/// Returns the comparison of computed sides whose first blocks leave no uncertainty.
+fn exact(sides: &Sides, margin: f64) -> Option<Compared> {
+    let first = sides.first(EQUAL_BLOCKS);
+    let is_whole = first.baseline.len() == EQUAL_BLOCKS && first.other.len() == EQUAL_BLOCKS;
+    (sides.computed && is_whole && first.is_exact()).then(|| compare_computed(&first, margin)).flatten()
 }
 
 /// Returns the number of blocks in whole pairs; `None` without any, or if one of their values is

@@ -22,7 +22,7 @@ fn measured(
         baseline.extend(a.map(|at| 100.0 * times[at].exp()));
         other.extend(b.map(|at| 100.0 * (times[at] + log_ratio).exp()));
     }
-    Sides { baseline, other, higher_is_better: true }
+    Sides { baseline, other, higher_is_better: true, computed: false }
 }
 
 fn steady(random: &mut Random, pairs: usize, ratio: f64, spread: f64) -> Sides {
@@ -50,7 +50,7 @@ fn a_clear_difference_is_settled_at_the_first_look() {
 #[test]
 fn a_cell_whose_turn_comes_later_takes_its_share_of_the_error() {
     let sides = measured(&mut Random::new(1, 0), 10, 0.02, &mut |random| 0.03 * normal(random));
-    let later = Sides { baseline: Vec::new(), other: Vec::new(), higher_is_better: true };
+    let later = Sides { baseline: Vec::new(), other: Vec::new(), higher_is_better: true, computed: false };
     let judged = judge(&[sides.clone(), later], 0.05, 1);
     let alone = only(sides).compared.p_value;
     assert!((judged[0].unwrap().compared.p_value / alone - 2.0).abs() < 1e-9, "{judged:?} and {alone}");
@@ -67,6 +67,7 @@ fn what_comes_after_the_verdict_does_not_change_it() {
         baseline: long.baseline[..cut].to_vec(),
         other: long.other[..cut].to_vec(),
         higher_is_better: true,
+        computed: false,
     };
     assert_eq!(only(short).compared, judged.compared);
     assert!(is_look(cut) && !is_look(cut + 1));
@@ -94,10 +95,15 @@ fn a_block_of_one_side_only_is_left_out() {
     sides.other.pop();
     assert_eq!(only(sides).course.block_pairs, 11);
     assert_eq!(
-        judge(&[Sides { baseline: vec![1.0], other: vec![1.0], higher_is_better: true }], 0.05, 1),
+        judge(
+            &[Sides { baseline: vec![1.0], other: vec![1.0], higher_is_better: true, computed: false }],
+            0.05,
+            1
+        ),
         [None]
     );
-    let stuck = Sides { baseline: vec![1.0, 0.0], other: vec![1.0; 2], higher_is_better: true };
+    let stuck =
+        Sides { baseline: vec![1.0, 0.0], other: vec![1.0; 2], higher_is_better: true, computed: false };
     assert_eq!(judge(&[stuck], 0.05, 1), [None]);
 }
 
@@ -192,7 +198,7 @@ proptest! {
     #[test]
     fn turning_the_sides_turns_the_verdict(seed in 0u64..1000, pairs in 1usize..40, ratio in 0.8f64..1.25) {
         let sides = steady(&mut Random::new(seed, 0), pairs, ratio, 0.05);
-        let turned = Sides { baseline: sides.other.clone(), other: sides.baseline.clone(), higher_is_better: true };
+        let turned = Sides { baseline: sides.other.clone(), other: sides.baseline.clone(), ..sides };
         let (one, two) = (only(sides), only(turned));
         let expected = match one.compared.verdict {
             Verdict::Faster => Verdict::Slower,
@@ -210,7 +216,7 @@ fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
     let of = |swing: f64| {
         let other = (0..10).map(|block| if block / 2 % 2 == 0 { swing } else { -swing });
         let other = other.map(|log: f64| 100.0 * log.exp()).collect();
-        let sides = Sides { baseline: vec![100.0; 10], other, higher_is_better: true };
+        let sides = Sides { baseline: vec![100.0; 10], other, higher_is_better: true, computed: false };
         match judge(&[sides], 0.05, 1)[0].expect("values").compared.verdict {
             Verdict::NotEnough { more } => more,
             other => panic!("{other:?}"),
@@ -221,8 +227,38 @@ fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
 }
 
 #[test]
+fn what_models_repeat_exactly_is_settled_by_its_second_pair() {
+    let computed = |baseline: &[f64], other: &[f64]| {
+        let (baseline, other) = (baseline.to_vec(), other.to_vec());
+        judge(&[Sides { baseline, other, higher_is_better: true, computed: true }], 0.01, 1)[0].unwrap()
+    };
+    let judged = computed(&[100.0; 4], &[101.1; 4]);
+    assert_eq!((judged.course.settled, judged.course.block_pairs), (true, 2));
+    assert_eq!((judged.compared.verdict, judged.compared.p_value), (Verdict::Faster, 0.0));
+    let Estimate { value, low, high } = judged.compared.speed;
+    assert!(low == value && high == value && is_tie(value, 1.011), "{low} {value} {high}");
+    // Other places in each block, the same on both sides.
+    let uneven = [100.0, 102.0, 99.0, 101.0];
+    assert_eq!(computed(&uneven, &uneven).compared.verdict, Verdict::Same);
+    // What follows does not change the verdict.
+    let later = computed(&[&[100.0; 4][..], &uneven[..]].concat(), &[101.1; 8]);
+    assert_eq!((later.compared, later.course.block_pairs), (judged.compared, 2));
+    // A single pair, values that scatter, and values that were measured.
+    assert!(!computed(&[100.0; 2], &[101.1; 2]).course.settled);
+    assert!(!computed(&uneven, &[101.1; 4]).course.settled);
+    let measured =
+        Sides { baseline: vec![100.0; 4], other: vec![101.1; 4], higher_is_better: true, computed: false };
+    assert!(!judge(&[measured], 0.01, 1)[0].unwrap().course.settled);
+}
+
+#[test]
 fn sides_that_differ_by_rounding_are_the_same() {
-    let sides = Sides { baseline: vec![0.3; 20], other: vec![0.1 + 0.2; 20], higher_is_better: true };
+    let sides = Sides {
+        baseline: vec![0.3; 20],
+        other: vec![0.1 + 0.2; 20],
+        higher_is_better: true,
+        computed: false,
+    };
     let judged = judge(&[sides], 0.05, 1)[0].unwrap();
     assert_eq!((judged.compared.superiority, judged.compared.p_value), (0.5, 1.0));
     assert_eq!(judged.compared.verdict, Verdict::Same);

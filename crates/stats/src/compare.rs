@@ -27,9 +27,28 @@ pub struct Sides {
     pub other: Vec<f64>,
     /// Whether larger values are better.
     pub higher_is_better: bool,
+    /// Whether models computed both sides, so that equal repetitions recur.
+    pub computed: bool,
 }
 
 impl Sides {
+    /// Returns whether computed values leave no uncertainty: all repetitions of each side are equal,
+    /// or both sides have equal repetitions in the same order. A single repetition does not show
+    /// whether it would recur.
+    pub fn is_exact(&self) -> bool {
+        let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| is_tie(*value, values[0]));
+        let (baseline, other) = (&self.baseline, &self.other);
+        let alike = baseline.len() == other.len() && baseline.iter().zip(other).all(|(a, b)| is_tie(*a, *b));
+        same(baseline) && same(other) || alike
+    }
+
+    /// Returns the first `count` values of each side.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        let first = |values: &[f64]| values[..values.len().min(count)].to_vec();
+        Self { baseline: first(&self.baseline), other: first(&self.other), ..*self }
+    }
+
     /// Returns the numerator and denominator of the ratio, which is above 1 if the other side is
     /// faster.
     pub(crate) fn fractions(&self) -> (&[f64], &[f64]) {

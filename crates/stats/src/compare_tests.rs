@@ -1,7 +1,7 @@
 use super::*;
 
 fn sides(baseline: &[f64], other: &[f64]) -> Sides {
-    Sides { baseline: baseline.to_vec(), other: other.to_vec(), higher_is_better: true }
+    Sides { baseline: baseline.to_vec(), other: other.to_vec(), higher_is_better: true, computed: false }
 }
 
 fn only(cell: Sides) -> Compared {

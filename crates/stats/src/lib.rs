@@ -13,6 +13,7 @@ mod derived;
 mod figure;
 mod firm;
 mod flush;
+mod forecast;
 mod groups;
 mod histogram;
 mod kendall;
@@ -27,7 +28,7 @@ mod summary;
 mod trend;
 
 pub use array_life::{ArrayLife, unreadable_share};
-pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
+pub use blocked::{Blocked, Course, EQUAL_BLOCKS, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     CellAccount, alike, cell_account, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns,
@@ -44,6 +45,7 @@ pub use derived::{DerivedFault, DerivedFigure, derived_figures, derived_values, 
 pub use figure::{MeanInterval, figure, mean, mean_at_least, mean_interval};
 pub use firm::draw_log_mean;
 pub use flush::{CellFlush, FlushCall, FlushFigures, cell_flush, cell_flush_latency};
+pub use forecast::{PILOT_PAIRS, smallest_difference};
 pub use groups::{TwoGroups, two_groups};
 pub use histogram::{Histogram, bucket_width_ns};
 pub use kendall::{Drift, drift};

@@ -204,7 +204,7 @@ pub(crate) fn message(event: &Happening, shown: WindowView, lang: Lang) -> Optio
             Some(phase_message(&words, lang))
         }
         Happening::Turns(TurnsEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
-        Happening::Point(_) => None,
+        Happening::Turns(TurnsEvent::VersusForecast { .. }) | Happening::Point(_) => None,
     }
 }
 

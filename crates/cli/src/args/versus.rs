@@ -26,11 +26,8 @@ pub struct VersusArgs {
     pub profile: String,
     #[arg(long, value_name = "TIME", value_parser = duration, help = help("versus.time"))]
     pub time: Option<u64>,
-    #[arg(
-        long, value_name = "TIME", default_value = "100ms", value_parser = duration,
-        help = help("versus.repetition")
-    )]
-    pub repetition: u64,
+    #[arg(long, value_name = "TIME", value_parser = duration, help = help("versus.repetition"))]
+    pub repetition: Option<u64>,
     #[arg(
         long, value_name = "PERCENT", default_value = "5%",
         value_parser = |words: &str| parse_percent(words).map_err(worded),

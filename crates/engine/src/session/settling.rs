@@ -17,7 +17,7 @@ use kurabe_core::{Result, event::Event, text};
 
 /// Largest relative difference that counts as none. The steady state of the SNIA's test
 /// specification allows the same slope (`core/steady.rs`).
-const LARGEST_CHANGE: f64 = 0.1;
+pub(super) const LARGEST_CHANGE: f64 = 0.1;
 
 /// Maximum number of operations of a trial, whatever its time. With 4 KiB, this many fill a drive's
 /// cache several times.
@@ -25,7 +25,7 @@ const MOST_OPERATIONS: u64 = 1 << 16;
 
 /// Minimum length of a repetition in turnovers of the queue. A repetition ends with draining the
 /// queue, which is slower than keeping it full …
-const TURNOVERS: f64 = 20.0;
+pub(super) const TURNOVERS: f64 = 20.0;
 /// … but it is extended to this time at most, in ns, so that slow work can still be repeated within
 /// the available time.
 const LONGEST_NS: f64 = 1e9;
@@ -121,7 +121,7 @@ impl<G: Ground> Session<'_, G> {
 }
 
 /// Returns whether a workload continues unchanged until its time is over.
-fn settles(workload: &Workload) -> bool {
+pub(super) fn settles(workload: &Workload) -> bool {
     workload.end.time_ns.is_some() && workload.end.passes.is_none() && workload.open_loop.is_none()
 }
 

@@ -35,8 +35,9 @@ pub struct VersusRequest {
     /// Maximum measuring time in ns of all targets together. The default is [`USUAL_TIME_NS`](super::USUAL_TIME_NS),
     /// towards which the virtual time of models does not count.
     pub time_ns: Option<u64>,
-    /// Duration in ns of repetitions that end by time.
-    pub repetition_ns: u64,
+    /// Duration in ns of repetitions that end by time. By default [`USUAL_REPETITION_NS`], or down to
+    /// [`SHORTEST_REPETITION_NS`] where that shows the same.
+    pub repetition_ns: Option<u64>,
     /// Largest relative difference that does not matter.
     pub margin: f64,
     /// Changes to the procedure of all targets: its size, the seed of the order, offsets and data (by default a new
@@ -65,6 +66,9 @@ pub struct VersusWriting {
 /// Default duration of a repetition. Many short repetitions give more information than few long
 /// ones.
 pub const USUAL_REPETITION_NS: u64 = NS_PER_S / 10;
+/// Shortest duration of a repetition that was not requested. What surrounds a repetition takes some
+/// ms.
+pub const SHORTEST_REPETITION_NS: u64 = NS_PER_S / 50;
 
 impl Default for VersusRequest {
     fn default() -> Self {
@@ -74,7 +78,7 @@ impl Default for VersusRequest {
             profile: "quick".to_owned(),
             given: None,
             time_ns: None,
-            repetition_ns: USUAL_REPETITION_NS,
+            repetition_ns: None,
             margin: 0.05,
             overrides: Overrides::default(),
             labels: Vec::new(),

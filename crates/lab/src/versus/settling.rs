@@ -25,7 +25,7 @@ pub(super) fn settling_time(request: &VersusRequest, headers: &[RunHeader]) -> O
             false => [0, 800, 1_600],
         };
         let [read_ns, write_ns, most_ns] = [read_ms, write_ms, most_ms].map(|ms| ms * NS_PER_S / 1000);
-        let warm_up_ns = if is_watched_long { request.repetition_ns } else { 0 };
+        let warm_up_ns = if is_watched_long { request.repetition_ns() } else { 0 };
         let together_ns = match request.limit() {
             LongestTime::Measuring(time_ns) => time_ns / SETTLING_SHARE,
             LongestTime::Computing(_) => u64::MAX,

@@ -1,6 +1,7 @@
 //! Progress of an interleaved measurement on standard error: settled comparisons stay, and the
 //! current work is one live line.
 
+use super::forecast::forecast_words;
 use super::progress::program_lines;
 use super::{Activity, LiveLine, Mentions, Mode};
 use crate::{compare::verdict::verdict_words, words};
@@ -51,8 +52,8 @@ impl VersusProgress {
     }
 
     /// Shows what will be measured: the runs, baseline first, with the text in parentheses behind
-    /// their targets.
-    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: u64) {
+    /// their targets. `repetition_ns` is the shortest and the usual time of a repetition.
+    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: [u64; 2]) {
         self.left_ns = match limit {
             LongestTime::Measuring(time_ns) => Some(time_ns),
             LongestTime::Computing(_) => None,
@@ -84,7 +85,11 @@ impl VersusProgress {
             Some(most) => text!("at most {most}", "最長 {most}"; most),
             None => text!("as many as needed", "回数は必要なだけ"),
         };
-        let once = number::planned_time(repetition_ns);
+        let [shortest, usual] = repetition_ns.map(number::planned_time);
+        let once = match shortest == usual {
+            true => usual,
+            false => text!("{shortest} to {usual}", "{shortest}〜{usual}"; shortest, usual),
+        };
         self.live.paragraph(&self.live.say(&text!(
             "profile {profile}, {once} per repetition, {end} · order seed {seed}",
             "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
@@ -109,6 +114,11 @@ impl VersusProgress {
             }
             Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
                 (self.blocks, self.settled) = (*blocks, (*settled, *comparisons));
+            }
+            Happening::Turns(TurnsEvent::VersusForecast { time_ns, margin, cells }) => {
+                if let Some(words) = forecast_words(*time_ns, *margin, cells) {
+                    self.live.paragraph(&self.live.say(&words));
+                }
             }
             Happening::Point(_) => {}
         }
