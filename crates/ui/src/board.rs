@@ -198,7 +198,7 @@ pub(crate) fn message(event: &Happening, shown: WindowView, lang: Lang) -> Optio
         Happening::Run(event) => of_run(event, shown, lang),
         Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
             let words = text!(
-                "{blocks} blocks, {settled} of {comparisons} comparisons clear",
+                "{blocks} blocks, {settled} of {comparisons} comparisons decided",
                 "{blocks} ブロック、比較 {comparisons} 件中 {settled} 件が確定"
             );
             Some(phase_message(&words, lang))

@@ -150,7 +150,7 @@ fn two_devices_are_compared_in_two_commands_from_measurement_to_article() {
     assert_eq!(lab.list().len(), 2, "both runs are stored");
     // The runs are compared as those of `versus`.
     let compared = lab.kurabe(&["compare", &id(&lab, 0), &id(&lab, 1)]).ok().out;
-    assert!(compared.contains("Measured in turns: 4 blocks"), "{compared}");
+    assert!(compared.contains("Measured interleaved: 4 blocks"), "{compared}");
     lab.kurabe(&run).is_refusal(6, &["--force"]);
     lab.kurabe(&["study", "run", &file, "-o", &at("article.csv")]).is_refusal(2, &["article.html"]);
     let svg = at("card.svg");

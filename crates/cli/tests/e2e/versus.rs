@@ -39,7 +39,7 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
     assert_eq!(again["comparison"], result["comparisons"][0]);
     assert_eq!(again["answer"], result["answers"][0]);
     let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
-    assert!(page.contains("Measured in turns: 4–20 blocks per test") && page.contains("seed 7"), "{page}");
+    assert!(page.contains("Measured interleaved: 4–20 blocks per test") && page.contains("seed 7"), "{page}");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn slow_models_get_the_repetitions_that_they_need() {
     assert!(short.err.contains("model:scsi2sd-v6 (SCSI2SD"), "{}", short.err);
     // Short repetitions are not reported as missing percentiles.
     assert!(!short.out.contains("p99.9 are not compared"), "{}", short.out);
-    assert!(!short.out.contains("Nothing can be told"), "{}", short.out);
+    assert!(!short.out.contains("There is no verdict before"), "{}", short.out);
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     assert!(lab.list().is_empty() && names(&target).is_empty());
     let zeros = ["versus", "/dev/zero", "/dev/zero", "--time"];
     let warning = |time: &str| lab.kurabe(&[&zeros[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
-    assert!(warning("100ms").contains("about 4 blocks, and nothing can be told before 20"));
-    assert!(!warning("1s").contains("nothing can be told"));
+    assert!(warning("100ms").contains("about 4 blocks, and there is no verdict before 20"));
+    assert!(!warning("1s").contains("no verdict before"));
 }
 
 /// Returns the names of the sides in the records of a measurement.
@@ -320,8 +320,11 @@ fn directories_take_turns_and_no_test_file_stays() {
         "en",
     ];
     let ended = lab.kurabe(&words).ok();
-    assert!(ended.out.contains("The time is up") || ended.out.contains("Every test is clear"), "{ended:#?}");
-    assert!(ended.out.contains("Measured in turns"), "{ended:#?}");
+    assert!(
+        ended.out.contains("The time is up") || ended.out.contains("Every test is decided"),
+        "{ended:#?}"
+    );
+    assert!(ended.out.contains("Measured interleaved"), "{ended:#?}");
     assert!(names(&target).is_empty() && names(&other).is_empty());
     let runs = lab.list();
     assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "complete"), "{runs:?}");

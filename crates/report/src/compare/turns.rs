@@ -33,18 +33,18 @@ pub fn render_versus(
     let most = MOST_BLOCKS;
     let ended = match settled {
         Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
-            "What is not clear after {most} blocks stays open, so measuring ended; a larger {MARGIN}, a longer {REPETITION} or a \
-             quieter machine would tell.",
+            "Measuring ended after {most} blocks, the maximum. To decide the unclear tests, use a \
+             larger {MARGIN}, a longer {REPETITION} or a quieter machine.",
             "{most} ブロックではっきりしない項目は保留とし、測定を終えました。{MARGIN} を広げる、{REPETITION} を長くする、ほかの\
              処理を止めるのいずれかで判断できます。"
         ),
         Some(true) => text!(
-            "Every test is clear, so measuring ended.",
+            "Every test is decided, so measuring ended.",
             "すべての項目がはっきりしたため、測定を終えました。"
         ),
         Some(false) => text!("The time is up ({TIME} allows more).", "時間切れです({TIME} で延ばせます)。"),
         None => text!(
-            "It was stopped; this is what was measured until then.",
+            "The measurement was stopped; these are the results so far.",
             "中断しました。そこまでの結果です。"
         ),
     };
@@ -80,8 +80,8 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     };
     let seed = versus.order_seed;
     doc.gap().say(text!(
-        "Measured in turns: {span} blocks per test, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
-         within blocks, so what went on meanwhile met both.",
+        "Measured interleaved: {span} blocks per test, in random order and then reversed (A B, B A), \
+         seed {seed}. The ratio is computed within blocks, so disturbances affect all targets.",
         "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、シード {seed})。比は同じブロックどうしで\
          取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
         span
@@ -90,7 +90,8 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     doc.say_all(size.filter(|size| !size.differs()).map(|size| {
         let size = value(size.baseline.as_ref());
         text!(
-            "Both were measured within a test of {size}; rates over more of a drive, or after more writing, can be others.",
+            "All were measured within a test of {size}; rates over more of a drive, or after more \
+             writing, can differ.",
             "どちらも {size} のテストでの値です。範囲や書き込み量が大きくなると、速度は変わることがあります。";
             size
         )
@@ -99,7 +100,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
     doc.say(match drifts.is_empty() {
         true => text!(
-            "Drift: none that shows above the scatter, neither of a side nor of a ratio.",
+            "Drift: none above the scatter, neither of a target nor of a ratio.",
             "経時変化: ばらつきを超える変化は、どちらの側にも比にもありません。"
         ),
         false => text!("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):"),
@@ -130,7 +131,8 @@ fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
             let (change, span) = (per_cent(ratio.value), change_span(&ratio));
             let before = if sides.en.is_empty() { sides } else { sides.map(|sides| format!("{sides}; ")) };
             Some(text!(
-                "{name}: {before}the ratio itself changed by {change:+} % ({span}): it holds for this time only",
+                "{name}: {before}the ratio itself changed by {change:+} % ({span}): it is valid for \
+                 this period only",
                 "{name}: {before}比そのものが {change:+} % 変化({span})。この時間内に限った結果です";
                 name, before, span
             ))
@@ -204,19 +206,20 @@ fn remedies(pair: &Pair) -> Vec<Text> {
     let mut lines = Vec::new();
     if unforeseen > 0 {
         lines.push(text!(
-            "Nothing can be told before {FEWEST_BLOCKS} blocks of each test; {TIME} {minutes}min suffices for these.",
+            "There is no verdict before {FEWEST_BLOCKS} blocks of each test; {TIME} {minutes}min \
+             suffices for these.",
             "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。{TIME} {minutes}min なら足ります。"
         ));
     } else if open > never {
         lines.push(text!(
-            "What is not clear yet would likely be with {TIME} {minutes}min.",
+            "The unclear tests would likely be decided with {TIME} {minutes}min.",
             "まだ判断できない項目も、{TIME} {minutes}min なら判断できる見込みです。"
         ));
     }
     if never > 0 {
         lines.push(text!(
-            "More time would not settle {never} of the tests within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger {MARGIN}, a \
-             longer {REPETITION} or a quieter machine would.",
+            "More time is not expected to decide {never} of the tests within {MOST_BLOCKS} blocks: use \
+             a larger {MARGIN}, a longer {REPETITION} or a quieter machine.",
             "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。{MARGIN} を広げる、{REPETITION} を\
              長くする、ほかの処理を止めるのいずれかが必要です。"
         ));
@@ -298,10 +301,13 @@ mod tests {
         // One block pair per cell is done, and ten are needed for a verdict: 20 s.
         assert_eq!(
             lines(&[(1, None), (1, None)]),
-            ["Nothing can be told before 20 blocks of each test; --time 1min suffices for these."]
+            ["There is no verdict before 20 blocks of each test; --time 1min suffices for these."]
         );
         // 70 block pairs of one second each.
-        assert_eq!(lines(&[(14, Some(112))]), ["What is not clear yet would likely be with --time 2min."]);
+        assert_eq!(
+            lines(&[(14, Some(112))]),
+            ["The unclear tests would likely be decided with --time 2min."]
+        );
         let both = lines(&[(14, Some(112)), (14, None)]);
         assert!(
             both.len() == 2 && both[0].contains("--time 2min") && both[1].contains("1 of the tests"),

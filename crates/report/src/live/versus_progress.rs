@@ -156,7 +156,7 @@ impl VersusProgress {
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = self.left_ns.map(number::clock);
                 let left = left.map(|left| text!("at most {left} left", "残り最大 {left}"));
-                let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
+                let clear = text!("{settled} of {all} decided", "{all} 項目中 {settled} 項目が確定");
                 let facts = (all > 0).then(|| self.live.say(&clear)).into_iter().collect();
                 let run = self.called(run);
                 let words = text!("from block {block} · {run} {name}", "ブロック {block}〜 · {run} {name}");
@@ -173,7 +173,7 @@ impl VersusProgress {
         let (_, verdict) = verdict_words(&blocked.compared);
         let other = self.called(other);
         let words = text!(
-            "clear after {blocks} blocks: {name} · {other}: {verdict}",
+            "decided after {blocks} blocks: {name} · {other}: {verdict}",
             "{blocks} ブロックで確定: {name} · {other}: {verdict}";
             verdict
         );
@@ -215,7 +215,7 @@ impl VersusProgress {
         let shown = self.noisy.iter().map(|run| format!("`{SHOW} {run}`")).collect::<Vec<_>>().join(", ");
         let kind = self.live.say(&words::notice(NoticeKind::Noise));
         let words = text!(
-            "{kind}: {more} more such remarks in {shown}",
+            "{kind}: {more} more such notices in {shown}",
             "{kind}: 同様の注意がほかに {more} 件({shown})"
         );
         (more > 0).then(|| self.live.say(&words))
@@ -227,8 +227,8 @@ pub fn too_short(short: &TooShort) -> Text {
     let (blocks, fewest) = (short.blocks, short.fewest);
     let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
     text!(
-        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; {TIME} {needed} would do, \
-         or fewer tests ({PROFILE}), or a shorter {REPETITION}",
+        "kurabe: the time suffices for about {blocks} blocks, and there is no verdict before {fewest}: \
+         use {TIME} {needed}, fewer tests ({PROFILE}), or a shorter {REPETITION}",
         "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。{TIME} {needed} にするか、\
          項目の少ない {PROFILE}、または短い {REPETITION} を指定してください"
     )
@@ -265,7 +265,7 @@ mod tests {
             "{lines:?}"
         );
         let more = progress.more_noise().unwrap();
-        assert!(more.ends_with(": 2 more such remarks in `kurabe show 9mz`"), "{more}");
+        assert!(more.ends_with(": 2 more such notices in `kurabe show 9mz`"), "{more}");
         assert_eq!(progress.more_noise(), None);
     }
 }
