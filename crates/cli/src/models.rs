@@ -74,7 +74,11 @@ fn has_word(model: &DeviceSpec, word: &str) -> bool {
 
 fn list(models: &[DeviceSpec], more: bool, global: &Global) -> Result<()> {
     match global.json {
-        true => models.iter().try_for_each(|model| print_json(&describe_model(model, None))),
+        true => models.iter().try_for_each(|model| {
+            // A file of the user whose parameters conflict is listed without it.
+            let capacity = ModelTarget::new(model, 0).ok().map(|target| target.span_bytes());
+            print_json(&describe_model(model, capacity))
+        }),
         false => print_page(&render_models(models, more, &style())),
     }
 }

@@ -79,6 +79,15 @@ words! {
     }
 }
 
+/// A read of several rows.
+struct RowsRead {
+    /// Times of the last row to arrive; `None` if none of the bytes is in flash.
+    last: Option<ReadPath>,
+    /// Bytes that were never written or are trimmed. The controller generates zeroes for them, which
+    /// pass its memory as data do.
+    absent_bytes: u64,
+}
+
 #[derive(Clone)]
 struct Ssd {
     config: Config,
@@ -210,22 +219,26 @@ impl Ssd {
             }
         }
         let mut end_ns = found_ns;
-        if let Some(path) = self.read_rows(start_bytes, request.end_bytes(), true, from_ns, world) {
+        let rows = self.read_rows(start_bytes, request.end_bytes(), true, from_ns, world);
+        if let Some(path) = rows.last {
             end_ns = end_ns.max(self.charge_read(job, &path, world));
             if start_bytes == offset_bytes {
                 world.data_from(path.first_ns, job);
             }
-            world.charge(job, self.words.data_path, end_ns);
         }
+        if rows.absent_bytes > 0 {
+            let zeroes_ns = transfer_ns(rows.absent_bytes, self.config.values.controller_bytes_per_s).max(1);
+            end_ns = end_ns.max(self.memory.book(world.now_ns(), from_ns, zeroes_ns).1);
+        }
+        world.charge(job, self.words.data_path, end_ns);
         if let Some((start_bytes, end_bytes)) = further {
-            let path = self.read_rows(start_bytes, end_bytes, false, from_ns, world);
-            self.ahead.add(end_bytes, path.map_or(from_ns, |path| path.there_ns));
+            let last = self.read_rows(start_bytes, end_bytes, false, from_ns, world).last;
+            self.ahead.add(end_bytes, last.map_or(from_ns, |path| path.there_ns));
         }
         world.finish_at(end_ns, job);
     }
 
-    /// Reads bytes from flash. Returns the times of the last row to arrive; `None` if none of them
-    /// is in flash. Data for the host also pass the controller's memory.
+    /// Reads bytes from flash. Data for the host also pass the controller's memory.
     fn read_rows(
         &mut self,
         from_bytes: u64,
@@ -233,9 +246,9 @@ impl Ssd {
         for_host: bool,
         from_ns: u64,
         world: &mut World,
-    ) -> Option<ReadPath> {
+    ) -> RowsRead {
         let geometry = self.config.geometry;
-        let mut last: Option<ReadPath> = None;
+        let (mut last, mut absent_bytes) = (None, 0);
         // Units of one row are read together: the row's number, a position in it, and the bytes.
         let mut row: Option<(u32, u32, u64)> = None;
         let mut at_bytes = from_bytes;
@@ -247,7 +260,10 @@ impl Ssd {
             let place = match self.store.find(unit as u32) {
                 UnitPlace::At(place) => place,
                 UnitPlace::Unwritten(place) if self.config.values.unwritten_as_data => place,
-                UnitPlace::Unwritten(_) | UnitPlace::Trimmed => continue,
+                UnitPlace::Unwritten(_) | UnitPlace::Trimmed => {
+                    absent_bytes += bytes;
+                    continue;
+                }
             };
             let number = place / geometry.units_per_row;
             match &mut row {
@@ -262,7 +278,7 @@ impl Ssd {
         if let Some((_, place, bytes)) = row {
             last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
         }
-        last
+        RowsRead { last, absent_bytes }
     }
 
     fn charge_read(&self, job: JobId, path: &ReadPath, world: &mut World) -> u64 {

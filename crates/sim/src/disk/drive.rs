@@ -168,8 +168,11 @@ impl Drive {
     /// Returns the index of the command that can start now.
     fn choose(&mut self, now_ns: u64) -> Option<usize> {
         let arm_is_free = self.arm_free_ns <= now_ns;
-        if self.values.queue_depth == 1 {
-            let command = *self.queue.first().filter(|_| self.front_free_ns <= now_ns)?;
+        // With one command there is nothing to choose.
+        let in_order = self.values.queue_depth == 1;
+        if in_order || self.queue.len() < 2 {
+            let may_start = !in_order || self.front_free_ns <= now_ns;
+            let command = *self.queue.first().filter(|_| may_start)?;
             let needs = self.needs(&command, now_ns);
             return (needs == Needs::Nothing || (needs == Needs::Arm && arm_is_free)).then_some(0);
         }

@@ -138,7 +138,8 @@ impl Mechanism {
         let sought_ns = from_ns + self.move_ns(place.track, write);
         let data_ns = data_ns.map_or(sought_ns, |data_ns| data_ns.max(sought_ns));
         let turned_ns = self.geometry.comes_by_ns(&place, data_ns);
-        let passed = self.geometry.pass(first, end, turned_ns, u64::MAX, self.switches_ns(write));
+        let switches_ns = self.switches_ns(write);
+        let passed = self.geometry.pass(place, first, end, turned_ns, u64::MAX, switches_ns);
         let on_track = (passed.on_track.0, end - passed.on_track.1);
         let (end_ns, switch_ns) = (passed.at_ns, passed.switch_ns);
         (Access { sought_ns, data_ns, turned_ns, end_ns, switch_ns, on_track }, passed.track)
@@ -174,6 +175,8 @@ struct LookAhead {
     at_ns: u64,
     /// Sector at which it stops.
     limit: u64,
+    /// Time to which it is up to date; 0 after a change.
+    advanced_ns: u64,
 }
 
 /// Read-ahead policy of a disk.
@@ -244,22 +247,23 @@ impl BufferedMechanism {
 
     /// Lets the head read on until a time.
     fn advance(&mut self, until_ns: u64) {
-        let Some(mut stream) = self.stream else { return };
+        let Some(mut stream) = self.stream.filter(|stream| stream.advanced_ns < until_ns) else { return };
+        stream.advanced_ns = until_ns;
         if stream.sector < stream.limit && stream.at_ns < until_ns {
             let place = self.mechanism.geometry.place(stream.sector);
             let start_ns = stream.at_ns + self.mechanism.move_ns(place.track, false);
             let start_ns = self.mechanism.geometry.comes_by_ns(&place, start_ns);
             if start_ns <= until_ns {
                 let (geometry, switch_ns) = (&self.mechanism.geometry, self.mechanism.switch_ns);
-                let passed = geometry.pass(stream.sector, stream.limit, start_ns, until_ns, switch_ns);
+                let passed = geometry.pass(place, stream.sector, stream.limit, start_ns, until_ns, switch_ns);
                 if passed.sector > stream.sector {
                     (stream.sector, stream.at_ns) = (passed.sector, passed.at_ns);
                     self.mechanism.track = passed.track;
-                    self.stream = Some(stream);
                     self.keep(stream.segment, stream.sector);
                 }
             }
         }
+        self.stream = Some(stream);
     }
 
     /// Returns the time at which the read-ahead reaches its limit.
@@ -328,7 +332,13 @@ impl BufferedMechanism {
         if let Some(segment) = part {
             // The rest is read after the buffered part.
             self.stop(arm_ns);
-            let stream = LookAhead { segment, sector: self.segments[segment].end, at_ns: arm_ns, limit: end };
+            let stream = LookAhead {
+                segment,
+                sector: self.segments[segment].end,
+                at_ns: arm_ns,
+                limit: end,
+                advanced_ns: 0,
+            };
             return Read::Rest(self.follow(arm_ns, stream, end));
         }
         self.stop(arm_ns);
@@ -373,7 +383,7 @@ impl BufferedMechanism {
     /// Starts a read-ahead after `end`.
     fn begin(&mut self, segment: usize, end: u64, at_ns: u64) {
         let limit = self.limit(segment, end);
-        self.stream = Some(LookAhead { segment, sector: end, at_ns, limit });
+        self.stream = Some(LookAhead { segment, sector: end, at_ns, limit, advanced_ns: 0 });
     }
 
     /// Makes room in a segment after a part of it was read, and extends its read-ahead.
@@ -391,7 +401,7 @@ impl BufferedMechanism {
             // It had stopped for lack of room: the head continues from here when the sector passes.
             stream.at_ns = stream.at_ns.max(now_ns);
         }
-        stream.limit = limit;
+        (stream.limit, stream.advanced_ns) = (limit, 0);
     }
 
     /// Writes sectors. Enough of the data are available at `data_ns`, and all at `all_ns`. If the

@@ -82,7 +82,8 @@ parameters! {
             usual("false", "assumed: the write cache has memory of its own");
         "write_back" write_back_bytes: SIZE, usual("1 MiB", "assumed").live();
         "queue_depth" queue_depth: Count(1, 256), usual("1", "assumed: no command queueing");
-        "age_limit" age_limit_ns: Time, usual("500 ms", "assumed").live();
+        "age_limit" age_limit_ns: Time,
+            usual("500 ms", "assumed: as read_expire of Linux block/mq-deadline.c; no drive states its own").live();
         // Reliability over the years. It affects no time, only the data-loss probability of an
         // array of such disks.
         "failures_per_year": Number(0.0, 10.0),

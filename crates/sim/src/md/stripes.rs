@@ -9,8 +9,10 @@
 //! heads go to a member as one request, because the block layer merges them. Blocks that were read
 //! or written stay in the cache until other heads need the space.
 //!
-//! A row of chunks is written by one write at a time. Writes that arrive during it are combined
-//! into the next one, as a delayed stripe collects writes.
+//! A row of chunks is written by one write at a time. Writes that arrive while it waits for space in
+//! the cache join it. Writes that arrive during it are combined into the next one, as a delayed
+//! stripe collects writes. A stripe with data to write keeps its heads (its reference count is not
+//! 0), so that next write comes before those of rows that have none yet.
 
 use super::{AfterMembers, Md};
 use crate::raid::geometry::MemberExtent;
@@ -90,19 +92,26 @@ impl Md {
         for row in rows {
             let from = request.offset_bytes.max(row * row_bytes);
             let part = (job, from, request.end_bytes().min((row + 1) * row_bytes));
-            match self.stripes.rows.get_mut(&row) {
-                Some(waiting) => waiting.push(part),
-                None => self.begin_row(row, vec![part], world),
+            let waiting = self.stripes.waiting.iter().position(|stripe| stripe.row == row);
+            if let Some(index) = waiting {
+                let mut parts = std::mem::take(&mut self.stripes.waiting[index].parts);
+                parts.push(part);
+                self.stripes.waiting[index] = self.stripe(row, parts);
+            } else if let Some(later) = self.stripes.rows.get_mut(&row) {
+                later.push(part);
+            } else {
+                self.stripes.rows.insert(row, Vec::new());
+                let stripe = self.stripe(row, vec![part]);
+                self.stripes.waiting.push_back(stripe);
+                self.admit(world);
             }
         }
     }
 
-    /// Locks a row for these parts; they start when the cache has space.
-    fn begin_row(&mut self, row: u64, parts: Vec<RowPart>, world: &mut World) {
-        self.stripes.rows.insert(row, Vec::new());
+    /// Returns a write of these parts of a row.
+    fn stripe(&self, row: u64, parts: Vec<RowPart>) -> StripeWrite {
         let heads = self.heads(row, &parts);
-        self.stripes.waiting.push_back(StripeWrite { row, parts, heads, ..StripeWrite::default() });
-        self.admit(world);
+        StripeWrite { row, parts, heads, ..StripeWrite::default() }
     }
 
     fn admit(&mut self, world: &mut World) {
@@ -153,8 +162,10 @@ impl Md {
             let computed = u64::from((needs | written).count_ones());
             stripe.computed_bytes += computed * HEAD_BYTES * self.geometry.parities;
         }
+        for (job, ..) in &stripe.parts {
+            world.charge(*job, self.words.stripe_cache, world.now_ns());
+        }
         let job = stripe.parts[0].0;
-        world.charge(job, self.words.stripe_cache, world.now_ns());
         self.stripes.begun += 1;
         let number = self.stripes.begun;
         self.stripes.under_way.insert(number, stripe);
@@ -232,7 +243,9 @@ impl Md {
             world.charge(*job, self.words.stripe_busy, world.now_ns());
         }
         if !waiting.is_empty() {
-            self.begin_row(stripe.row, waiting, world);
+            self.stripes.rows.insert(stripe.row, Vec::new());
+            let next = self.stripe(stripe.row, waiting);
+            self.stripes.waiting.push_front(next);
         }
         self.admit(world);
     }

@@ -71,6 +71,33 @@ fn writes_to_a_row_that_is_being_written_are_written_together() {
 }
 
 #[test]
+fn writes_to_a_row_that_waits_for_the_cache_are_written_together() {
+    // A row has 128 heads, so the cache has room for one of them. The first row reads the chunk
+    // that its first write lacks, and then has that in the cache. All others are complete.
+    let mut stack = array(5, 4, "bitmap=false stripe_cache=128");
+    let writes: Vec<Request> =
+        (0..24).map(|index| request(RequestKind::Write, index * (1 << 20), 1 << 20)).collect();
+    run(&mut stack, &writes, 24);
+    // The first row is written in two parts, its first two chunks and its third, each with parity.
+    assert_eq!(count(&mut stack, ["member-reads", "member-writes"]), (1, 3 + 2 + 15 * 4));
+}
+
+#[test]
+fn a_deeper_queue_never_slows_sequential_writes_down() {
+    for level in [5, 6] {
+        let rate = |depth: usize| {
+            let mut stack = array(level, 5, "bitmap=false");
+            let writes: Vec<Request> =
+                (0..192).map(|index| request(RequestKind::Write, index * (1 << 20), 1 << 20)).collect();
+            192e9 / *run(&mut stack, &writes, depth).iter().max().unwrap() as f64
+        };
+        let rates = [1, 2, 4, 8, 16, 32].map(rate);
+        // 2 %: the last writes have no others in flight.
+        assert!(rates.windows(2).all(|pair| pair[1] >= 0.98 * pair[0]), "RAID {level}: {rates:?}");
+    }
+}
+
+#[test]
 fn a_failed_member_is_computed_and_worked_around() {
     let mut stack = array(5, 4, "bitmap=false");
     let reads = |stack: &mut Stack| {

@@ -69,27 +69,45 @@ impl Layout {
         }
     }
 
-    /// Returns the unit at a location of a block, if the layout has one there.
-    #[inline]
-    pub(super) fn owner(
-        &self,
-        geometry: &FlashGeometry,
+    /// Returns the units of a block in order of location.
+    pub(super) fn owners<'a>(
+        &'a self,
+        geometry: &'a FlashGeometry,
         block: u32,
-        offset: u32,
         filled: u32,
-    ) -> Option<u32> {
-        match self {
-            Self::InOrder => {
-                let (die, block) = (block / geometry.blocks_per_die, block % geometry.blocks_per_die);
-                let (row, within) = (offset / geometry.units_per_row, offset % geometry.units_per_row);
-                let row = u64::from(block) * u64::from(geometry.rows_per_block) + u64::from(row);
-                let row = row * u64::from(geometry.dies) + u64::from(die);
-                let unit = row * u64::from(geometry.units_per_row) + u64::from(within);
-                (unit < u64::from(filled)).then_some(unit as u32)
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        let (worn, count) = match self {
+            Self::InOrder => (None, geometry.units_per_block),
+            Self::Worn(worn) => {
+                let (first, end) = (worn.before[block as usize], worn.before[block as usize + 1]);
+                (Some((worn, u64::from(first) * worn.inverse % worn.units)), end - first)
             }
-            Self::Worn(worn) => worn.owner(block, offset),
-        }
+        };
+        let mut next = worn.map_or(0, |(_, unit)| unit);
+        let unit_at = move |offset: u32| match worn {
+            None => in_order_owner(geometry, block, offset, filled),
+            Some((worn, _)) => {
+                // The product of the next rank, without a division.
+                let unit = next;
+                next += worn.inverse;
+                next -= if next >= worn.units { worn.units } else { 0 };
+                Some(unit as u32)
+            }
+        };
+        (0..count).map_while(unit_at)
     }
+}
+
+/// Returns the unit at a location of a block after the first `filled` units were written
+/// sequentially, if there is one.
+#[inline]
+fn in_order_owner(geometry: &FlashGeometry, block: u32, offset: u32, filled: u32) -> Option<u32> {
+    let (die, block) = (block / geometry.blocks_per_die, block % geometry.blocks_per_die);
+    let (row, within) = (offset / geometry.units_per_row, offset % geometry.units_per_row);
+    let row = u64::from(block) * u64::from(geometry.rows_per_block) + u64::from(row);
+    let row = row * u64::from(geometry.dies) + u64::from(die);
+    let unit = row * u64::from(geometry.units_per_row) + u64::from(within);
+    (unit < u64::from(filled)).then_some(unit as u32)
 }
 
 /// Returns the location of a unit in round-robin order over the dies.
@@ -161,12 +179,6 @@ impl Worn {
             block += 1;
         }
         block * geometry.units_per_block + (rank - self.before[block as usize])
-    }
-
-    #[inline]
-    fn owner(&self, block: u32, offset: u32) -> Option<u32> {
-        let rank = self.before[block as usize] + offset;
-        (rank < self.before[block as usize + 1]).then(|| (u64::from(rank) * self.inverse % self.units) as u32)
     }
 }
 

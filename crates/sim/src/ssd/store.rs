@@ -89,6 +89,8 @@ pub(super) struct FlashStore {
     owners: Vec<u32>,
     lists: Vec<Box<[u32]>>,
     rooms: Vec<Room>,
+    /// Units that are being moved; a field, so that no collection allocates.
+    moving: Vec<u32>,
     fold_when_full: bool,
     pub(super) work: Reclaimed,
 }
@@ -147,6 +149,7 @@ impl FlashStore {
             owners: Vec::new(),
             lists: Vec::new(),
             rooms,
+            moving: Vec::new(),
             fold_when_full: config.fold_when_full,
             work: Reclaimed::default(),
         }
@@ -355,42 +358,19 @@ impl FlashStore {
         if slc {
             self.owners[victim as usize] &= !SLC_MARK;
         }
-        let count = std::mem::replace(&mut self.valid[victim as usize], 0) ^ CLOSED_MARK;
+        self.valid[victim as usize] = 0;
         let list = self.list_of(victim as usize);
         let owners = list.map(|list| std::mem::take(&mut self.lists[list]));
         let end = if slc { self.geometry.rows_per_block / bits * units_per_row } else { units_per_block };
-        let (mut left, mut rows_read, mut row) = (count, 0, u32::MAX);
-        for offset in 0..end {
-            if left == 0 {
-                break;
-            }
-            let place = victim * units_per_block + offset;
-            let (unit, mapped) = match &owners {
-                Some(owners) => (owners[offset as usize], place),
-                None => match self.layout.owner(&self.geometry, victim, offset, self.filled) {
-                    Some(unit) => (unit, UNCHANGED),
-                    None => continue,
-                },
-            };
-            if unit == NONE || self.map.get(unit) != mapped {
-                continue;
-            }
-            if let Some(place) = self.place_for_moved(die) {
-                self.point(unit, place);
-            }
-            left -= 1;
-            if offset / units_per_row != row {
-                row = offset / units_per_row;
-                rows_read += 1;
-            }
-        }
+        let rows_read = self.list_valid(victim, owners.as_deref(), end / units_per_row);
+        self.move_listed(die);
         if let Some((list, owners)) = list.zip(owners) {
             self.lists[list] = owners;
         }
         let room = &mut self.rooms[die as usize];
         room.free.push(victim);
         self.work.erases += 1;
-        let moved = u64::from(count - left);
+        let moved = self.moving.len() as u64;
         if slc {
             room.slc_used -= 1;
             room.folding.retain(|block| *block != victim);
@@ -402,22 +382,60 @@ impl FlashStore {
         }
     }
 
-    /// Returns the next location for moved data. There is always one: a collection begins with a
-    /// free block available and needs at most one.
-    #[inline]
-    fn place_for_moved(&mut self, die: u32) -> Option<u32> {
-        let moved = self.rooms[die as usize].moved;
-        if moved.next == moved.end {
-            self.close(moved.block);
-            self.rooms[die as usize].moved = CLOSED;
-            let block = self.open(die, false)?;
-            let start = block * self.geometry.units_per_block;
-            self.rooms[die as usize].moved =
-                OpenBlock { block, next: start, end: start + self.geometry.units_per_block };
+    /// Lists the valid units of a block in order of location. Returns the number of rows that have
+    /// any. `owners` are the units written to it; without them it is as at the start.
+    fn list_valid(&mut self, block: u32, owners: Option<&[u32]>, rows: u32) -> u64 {
+        let per_row = self.geometry.units_per_row as usize;
+        let start = block * self.geometry.units_per_block;
+        self.moving.clear();
+        let mut rows_read = 0;
+        let mut at_start = self.layout.owners(&self.geometry, block, self.filled);
+        for row in 0..rows as usize {
+            let before = self.moving.len();
+            for offset in row * per_row..(row + 1) * per_row {
+                let (unit, entry) = match owners {
+                    Some(owners) => (owners[offset], start + offset as u32),
+                    None => (at_start.next().unwrap_or(NONE), UNCHANGED),
+                };
+                if unit != NONE && self.map.get(unit) == entry {
+                    self.moving.push(unit);
+                }
+            }
+            rows_read += u64::from(self.moving.len() > before);
         }
-        let moved = &mut self.rooms[die as usize].moved;
-        moved.next += 1;
-        Some(moved.next - 1)
+        rows_read
+    }
+
+    /// Moves the listed units to the die's block for moved data, and to further ones when that is
+    /// full. There is always one: a collection begins with a free block available and needs at most
+    /// one.
+    fn move_listed(&mut self, die: u32) {
+        let moving = std::mem::take(&mut self.moving);
+        let mut left = &moving[..];
+        while !left.is_empty() {
+            let OpenBlock { block, next, end } = self.rooms[die as usize].moved;
+            if next == end {
+                self.close(block);
+                self.rooms[die as usize].moved = CLOSED;
+                let Some(block) = self.open(die, false) else { break };
+                let next = block * self.geometry.units_per_block;
+                self.rooms[die as usize].moved =
+                    OpenBlock { block, next, end: next + self.geometry.units_per_block };
+                continue;
+            }
+            let (here, others) = left.split_at(left.len().min((end - next) as usize));
+            left = others;
+            self.rooms[die as usize].moved.next += here.len() as u32;
+            self.valid[block as usize] += here.len() as u32;
+            for (unit, place) in here.iter().zip(next..) {
+                self.map.set(*unit, place);
+            }
+            if let Some(list) = self.list_of(block as usize) {
+                let first = (next % self.geometry.units_per_block) as usize;
+                self.lists[list][first..first + here.len()].copy_from_slice(here);
+            }
+        }
+        self.moving = moving;
     }
 
     /// Folds the oldest block in SLC mode. Returns whether there was one.

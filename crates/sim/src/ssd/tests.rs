@@ -8,6 +8,7 @@ use super::config::Config;
 use super::layout::steady_share;
 use super::store::FlashStore;
 use crate::build::{Builder, Register};
+use crate::fixture::{account, run_apart};
 use crate::layer::Control;
 use crate::library::read_device;
 use crate::spec::DeviceSpec;
@@ -285,6 +286,27 @@ proptest! {
         // Without any latency, a share of it would be undefined.
         prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained" || share.time_ns == 0));
         prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+    }
+}
+
+/// Zeroes for the host pass the controller's memory and take 1 ns at least: time passes although
+/// nothing else takes any.
+#[test]
+fn a_read_of_data_that_are_not_there_takes_the_time_of_zeroes() {
+    for (rate, times_ns) in [("4 GB/s", [128, 1024, 262_144]), ("1000 TB/s", [1, 1, 1])] {
+        let mut stack = stack(&[
+            ("unwritten_as_data", "false"),
+            ("controller_rate", rate),
+            ("command_time", "0 ns"),
+            ("command_latency", "0 ns"),
+            ("read_ahead", "0 B"),
+        ]);
+        let reads = [512, 4096, 1 << 20].map(|bytes| Request::new(RequestKind::Read, 0, bytes));
+        assert_eq!(run_apart(&mut stack, &reads), times_ns);
+        let trimmed = [RequestKind::Write, RequestKind::Trim].map(|kind| Request::new(kind, 0, 4096));
+        run_apart(&mut stack, &trimmed);
+        assert_eq!(run_apart(&mut stack, &reads), times_ns, "trimmed");
+        account(&mut stack);
     }
 }
 

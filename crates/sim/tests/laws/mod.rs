@@ -10,6 +10,7 @@ mod flash;
 mod links;
 mod queues;
 mod turning;
+mod waits;
 
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
