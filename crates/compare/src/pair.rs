@@ -136,7 +136,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         .zip(judged_cells)
         .map(|(matched, (((sides, (compared, course)), statistic), tails))| {
             let Matched { name, counterpart, cells: [one, two] } = matched;
-            let sides = judged(&sides, course);
+            let sides = judged(sides, course);
             let by_samples = sampled(&[one, two]).is_some();
             ComparedCell {
                 counterpart: counterpart.cloned(),

@@ -206,7 +206,7 @@ fn what_lives_is_not_cleaned_up_and_what_is_not_ours_is_not_called_ours() {
 #[test]
 fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let cuts = |request: &mut ServeRequest| {
-        request.settings.power = Some(PowerRules { seed: 3, ..PowerRules::default() })
+        request.settings.power = Some(PowerRules { seed: 3, ..PowerRules::default() });
     };
     let Some(device) = Device::new(cuts) else { return };
     let (path, at) = (device.path(0).to_str().unwrap().to_owned(), device.folder.path().join("mnt"));

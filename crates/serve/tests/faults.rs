@@ -12,7 +12,7 @@ const MIB: usize = 1 << 20;
 
 fn faulty(faults: &[&str]) -> Server {
     serve(|request| {
-        request.settings.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect()
+        request.settings.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect();
     })
 }
 
