@@ -110,14 +110,14 @@ versus() {
 # measured TARGET STEP COLUMN: the mean over the repetitions of a step in the runs so far.
 measured() {
     "$kurabe" export --quiet --format csv $("$kurabe" list --quiet --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p') |
-        awk -F, -v target="$scratch/$1" -v step="$2" -v column="$3" \
-            '$5 == target && index($0, "," step) && !/,figure,/ { sum += $(NF - column); count++ }
-                END { print (count > 0 ? sum / count : 0) }'
+        awk -F, -v target="$scratch/$1" -v step="$2" -v column="$3" "$csv_column"'
+            $5 == target && index($0, "," step) && !/,figure,/ { sum += $(NF - from_end); count++ }
+            END { print (count > 0 ? sum / count : 0) }'
 }
 
-say 'a large file and rewrites, in turns'
+say 'a large file and rewrites, interleaved'
 versus files
-say 'small files, in turns'
+say 'small files, interleaved'
 versus small
 
 # rewrites START: their rate in virtual time, where data begin at such a place.

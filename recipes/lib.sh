@@ -111,17 +111,19 @@ timed() {
     took_ms=$((($(now_ns) - began_ns) / 1000000))
 }
 
-# Columns of `kurabe export --format csv`, counted from the end of a line: names before them may hold commas.
-csv_rate=12 csv_elapsed_ns=9 csv_derived=0
+# Columns of `kurabe export --format csv`.
+csv_rate=rate_bytes_per_s csv_elapsed_ns=elapsed_ns csv_derived=derived
+# Finds a column by its name, and counts it from the end of a line, because names before it may contain commas.
+csv_column='{ sub(/\r$/, "") } NR == 1 { for (field = 1; field <= NF; field++) if ($field == column) from_end = NF - field }'
 
 # virtual COLUMN WORDS…: the last figure in a column of what `kurabe run` of a model gives.
 virtual() {
     column=$1
     shift
     "$kurabe" run --quiet "$@" > "$scratch/run.log" 2>&1 || { cat "$scratch/run.log" >&2; fail "kurabe run $* failed"; }
-    "$kurabe" export --quiet --format csv | awk -F, -v column="$column" 'NR > 1 && $(NF - column) != "" {
-        last = $(NF - column)
-    } END { print last }'
+    "$kurabe" export --quiet --format csv | awk -F, -v column="$column" "$csv_column"'
+        NR > 1 && $(NF - from_end) != "" { last = $(NF - from_end) }
+        END { print last }'
 }
 
 # ratio A B

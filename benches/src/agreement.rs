@@ -226,7 +226,7 @@ fn print_table(options: &Options, fio: Option<&str>, lines: &[Line], out: &mut d
     let Options { seconds, rounds, size_bytes, .. } = options;
     writeln!(
         out,
-        "{} MiB in {}; medians of {rounds} rounds of {seconds} s in turns; {}",
+        "{} MiB in {}; medians of {rounds} rounds of {seconds} s, interleaved; {}",
         size_bytes >> 20,
         options.directory.display(),
         fio.unwrap_or("fio is not installed: its columns are left empty")

@@ -123,7 +123,7 @@ eventually "it is dead" is_dead
 eventually "nbd0 is free after a kill" is_free nbd0
 is nbd0/queue/rotational 1
 must "detach after a kill" kurabe detach "$dev"
-grep -q "was left by a kurabe that was killed" /tmp/out || fails "it says who left it"
+grep -q "was left by a killed kurabe process" /tmp/out || fails "it says who left it"
 is nbd0/queue/rotational 0
 is nbd0/queue/max_sectors_kb 128
 must "no state is left" no_state

@@ -169,8 +169,9 @@ impl JobOptions {
     /// are insufficient.
     pub(super) fn shape(&self, cell: &ImportedCell) -> Option<String> {
         cell.sequential.and(cell.block_bytes)?;
-        let mut shape = parts::shape(cell.sequential, "", cell.block_bytes, cell.iodepth, cell.threads);
-        if let (None, Some(threads)) = (cell.threads, self.threads()) {
+        let threads = cell.threads.or(self.threads().filter(|threads| *threads == 1));
+        let mut shape = parts::shape(cell.sequential, "", cell.block_bytes, cell.iodepth, threads);
+        if let (None, Some(threads)) = (threads, self.threads()) {
             shape += &format!(" one of {threads} threads");
         }
         if let Some(percent) = cell.read_percent {
