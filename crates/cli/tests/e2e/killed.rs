@@ -36,7 +36,7 @@ fn kills_at_any_moment_leave_nothing() {
         if kill % 2 == 0 {
             std::thread::sleep(moment(BEGINNING_US));
         } else {
-            live.wait_for_err("Ctrl-C ends it");
+            live.wait_for_err("Ctrl-C also ends it");
             live.signal(Signal::TERM);
             std::thread::sleep(moment(END_US));
         }
