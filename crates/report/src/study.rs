@@ -98,7 +98,7 @@ fn legend(result: &StudyResult) -> Text {
             "根拠のないパラメーターを、記事の記述に合うように選んだもの"
         ),
         Status::Source => text!("repeats a figure that was given to the model", "モデルに与えた値そのもの"),
-        Status::Measured => text!("measured on your device", "手元の機器で測った値"),
+        Status::Measured => text!("on your device", "手元の機器で測った値"),
     };
     let all = [Status::Predicted, Status::Calibrated, Status::Assumed, Status::Source, Status::Measured];
     let occurring = all.into_iter().filter(|status| occurs(*status));
