@@ -95,10 +95,9 @@ fn what_never_comes_ends_the_run_at_the_limit_and_a_program_that_is_missing_at_o
     let (target, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let console = dir.path().join("console");
     std::fs::write(&console, "").unwrap();
-    let path = console.display();
-    let marks = format!(
-        "limit = \"50 ms\"\nstart = {{ command = [\"true\"] }}\nstop = {{ line = \"login:\", from = \"{path}\" }}"
-    );
+    let (path, program) = (console.display(), std::env::current_exe().unwrap());
+    let start = format!("start = {{ command = [\"{}\", \"--list\"] }}", program.display());
+    let marks = format!("limit = \"50 ms\"\n{start}\nstop = {{ line = \"login:\", from = \"{path}\" }}");
     let error = timed(target.path(), &marks, &|_| {}).result.unwrap_err();
     assert!(error.what().en.contains("no end within") && error.what().ja.contains("login:"), "{error:?}");
     let marks = "start = { command = [\"/no/such/program\"] }\nstop = { file = \"/no/such/file\" }";
