@@ -26,7 +26,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let (faults, failing) = args.model.faults();
     let request = OnRequest {
         command: args.folder.command.clone(),
-        on: ModelFolder {
+        setup: ModelFolder {
             spec: device_below(load_served_model(&target.name(), &args.model.sets()?, &args.without)?)?,
             seed: args.seed,
             file_system: args.folder.fs,

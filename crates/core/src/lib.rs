@@ -35,6 +35,7 @@ pub mod record;
 pub mod shown;
 pub mod split;
 pub mod steady;
+pub mod toml_text;
 pub mod trace;
 pub mod words;
 pub mod workload;

@@ -6,9 +6,8 @@
 
 use crate::family::FreeRange;
 use crate::session::InferredDevice;
-use kurabe_core::{DataFile, Result};
-use kurabe_sim::{DeviceSpec, LayerSpec, ParameterType, Setting};
-use std::fmt::Write;
+use kurabe_core::Result;
+use kurabe_sim::{DeviceSpec, ParameterType, Setting};
 
 /// Widest ratio of the ends of an interval of a parameter that is stated.
 const STATED: f64 = 1.4;
@@ -155,33 +154,20 @@ impl InferredDevice {
     /// # Errors
     /// As [`Self::device`].
     pub fn device_file(&self, name: &str, run: &str, span_bytes: u64) -> Result<String> {
-        let spec = self.device(span_bytes)?;
         let parameters = self.parameters();
-        let source = |layer: &LayerSpec, setting: &Setting| {
-            let path = format!("{}.{}", layer.name, setting.parameter.key);
+        let source = |layer: &str, setting: &Setting| {
+            let path = format!("{layer}.{}", setting.parameter.key);
             match parameters.iter().find(|one| one.path == path) {
-                Some(one) => format!("identified: {run}, {}", one.words()),
-                None if setting.changed => {
-                    format!("identified: {run}, from its size and its other parameters")
-                }
-                None => setting.source.clone(),
+                Some(one) => Some(format!("identified: {run}, {}", one.words())),
+                None => setting
+                    .changed
+                    .then(|| format!("identified: {run}, from its size and its other parameters")),
             }
         };
-        let (en, ja) = (&self.family.title.en, &self.family.title.ja);
-        let mut text = format!(
-            "# Identified by its times: {run}.\nschema = 1\nname = {name:?}\ntitle = {{ en = {en:?}, ja = {ja:?} }}\n"
-        );
-        for layer in &spec.layers {
-            write!(text, "\n[[layer]]\nkind = {:?}\nname = {:?}\n", layer.kind.word, layer.name).ok();
-            for setting in layer.settings.iter() {
-                if setting.parameter.default == Some((&*setting.written, &*setting.source)) {
-                    continue;
-                }
-                let (value, source) = (value_in_file(&setting.written), source(layer, setting));
-                writeln!(text, "{} = {{ value = {value}, source = {source:?} }}", setting.parameter.key).ok();
-            }
-        }
-        Ok(text)
+        let (name, title) = (name.to_owned(), self.family.title.clone());
+        let mut spec = DeviceSpec { name, title, year: None, note: None, ..self.device(span_bytes)? };
+        spec.set_sources(&source);
+        Ok(format!("# Identified by its times.\n{}", spec.to_toml()))
     }
 }
 
@@ -222,12 +208,6 @@ pub fn quantity(kind: ParameterType, value: f64) -> String {
     }
 }
 
-/// Returns a value as TOML: bare where that is a value, and in quotes otherwise.
-fn value_in_file(written: &str) -> String {
-    let bare = format!("value = {written}");
-    if DataFile::parse("value", &bare).is_ok() { written.to_owned() } else { format!("{written:?}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,12 +218,5 @@ mod tests {
         assert_eq!(quantity(ParameterType::Time, 634.4), "634 ns");
         assert_eq!(quantity(ParameterType::Rate, 84_090_000.0), "84.1 MB/s");
         assert_eq!(quantity(ParameterType::Number(0.0, 1.0), 0.512), "0.51");
-    }
-
-    #[test]
-    fn values_of_a_file_are_quoted_unless_they_are_numbers_flags_or_rows() {
-        assert_eq!(value_in_file("64 KiB"), "\"64 KiB\"");
-        assert_eq!(value_in_file("true"), "true");
-        assert_eq!(value_in_file("[[0, 12]]"), "[[0, 12]]");
     }
 }

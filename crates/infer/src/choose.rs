@@ -5,15 +5,15 @@ use crate::measure::Measurements;
 use crate::probes::further_probes;
 use crate::workload::ProbeWorkload;
 
-/// Samples that are asked, of each family.
-const ASKED: usize = 14;
+/// Maximum number of samples that are evaluated for each family.
+const EVALUATED: usize = 14;
 /// Probes of a round.
 const MOST: usize = 3;
-/// Time of a probe besides its operations, in s.
+/// Time of a probe in addition to its operations, in s.
 const OVERHEAD_S: f64 = 0.1;
 /// Operations of a probe in a plan.
 const COUNT: usize = 24;
-/// Correlation above which two probes tell the same.
+/// Correlation above which a probe adds nothing to another.
 const ALIKE: f64 = 0.9;
 
 /// Returns the next probes; none if the samples agree within the error on every one.
@@ -28,7 +28,7 @@ pub(crate) fn next_probes(
     let plan = measured.planned(&pool, COUNT);
     let mut outcomes: Vec<Vec<f64>> = Vec::new();
     for (family, points) in samples {
-        for point in points.iter().step_by(points.len() / ASKED + 1) {
+        for point in points.iter().step_by(points.len() / EVALUATED + 1) {
             let device = family.device(point, measured.span_bytes);
             outcomes.extend(device.and_then(|device| plan.on_model(&device, 1)).ok());
         }

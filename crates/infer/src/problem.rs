@@ -4,7 +4,6 @@ use crate::family::{DeviceFamily, FamilyPoint, FreeRange};
 use crate::linear::Matrix;
 use crate::measure::Measurements;
 use kurabe_core::random::Random;
-use std::cell::Cell;
 
 /// Step of a derivative, as a share of the range of a parameter; larger where the times of a model
 /// scatter.
@@ -28,7 +27,6 @@ pub(crate) struct Problem<'a> {
     /// Free parameters with a range, and with choices, which the probes can show.
     pub(crate) ranged: Vec<usize>,
     pub(crate) chosen: Vec<usize>,
-    evaluations: Cell<usize>,
 }
 
 /// A point with its misfit: the sum of the squares of its residuals in units of their errors.
@@ -36,6 +34,11 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct Fitted {
     pub(crate) point: FamilyPoint,
     pub(crate) misfit: f64,
+}
+
+/// Sorts points by their misfit, the best first.
+pub(crate) fn sort_best_first(fits: &mut [Fitted]) {
+    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
 }
 
 impl<'a> Problem<'a> {
@@ -49,12 +52,7 @@ impl<'a> Problem<'a> {
         let shown = |index: &usize| writes || !family.free[*index].needs_writes;
         let is_ranged = |index: &usize| matches!(family.free[*index].range, FreeRange::Log(..));
         let (ranged, chosen) = (0..family.free.len()).filter(shown).partition(is_ranged);
-        Self { family, measured, errors, passes, ranged, chosen, evaluations: Cell::new(0) }
-    }
-
-    /// Returns how often a model was evaluated.
-    pub(crate) fn evaluations(&self) -> usize {
-        self.evaluations.get()
+        Self { family, measured, errors, passes, ranged, chosen }
     }
 
     /// Returns the number of values of a choice.
@@ -67,7 +65,6 @@ impl<'a> Problem<'a> {
 
     /// Returns the logarithms of the times at a point; `None` if the point is not a valid device.
     pub(crate) fn outcome(&self, point: &[f64]) -> Option<Vec<f64>> {
-        self.evaluations.set(self.evaluations.get() + 1);
         let device = self.family.device(point, self.measured.span_bytes).ok()?;
         self.measured.on_model(&device, self.passes).ok()
     }

@@ -1,7 +1,7 @@
 //! The search for the parameters of a family: draws, descents, and all values of each choice.
 
 use crate::evolution::evolve;
-use crate::problem::{Fitted, Problem};
+use crate::problem::{Fitted, Problem, sort_best_first};
 use kurabe_core::random::Random;
 
 /// Draws of the first round, and how many of them are followed.
@@ -42,7 +42,7 @@ pub(crate) fn glance(problem: &Problem<'_>, random: &mut Random) -> Fitted {
 fn draws(problem: &Problem<'_>, count: usize, random: &mut Random) -> Vec<Fitted> {
     let mut fits = vec![problem.fitted(problem.family.middle())];
     fits.extend((0..count).map(|_| problem.fitted(problem.draw(random))));
-    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    sort_best_first(&mut fits);
     fits
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn search(
     let mut fits = if is_first { draws(problem, DRAWS, random) } else { starts };
     fits.truncate(if is_first { FOLLOWED } else { 2 * FOLLOWED });
     let mut fits: Vec<Fitted> = fits.into_iter().map(|fit| problem.descend(fit, STEPS)).collect();
-    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    sort_best_first(&mut fits);
     let mut outcome = improve(problem, fits.swap_remove(0));
     for _ in 0..restarts {
         if outcome.best.misfit < GOOD * problem.errors.len() as f64 {
@@ -87,12 +87,12 @@ fn improve(problem: &Problem<'_>, start: Fitted) -> Searched {
                     problem.fitted(point)
                 })
                 .collect();
-            values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            sort_best_first(&mut values);
             values.truncate(VALUES);
             let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
             let mut values: Vec<Fitted> = values.into_iter().map(follow).collect();
             values.push(best.clone());
-            values.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+            sort_best_first(&mut values);
             best = values.remove(0);
             tried.extend(values);
         }
@@ -102,11 +102,10 @@ fn improve(problem: &Problem<'_>, start: Fitted) -> Searched {
         }
     }
     tried.push(best.clone());
-    let better = pairs(problem, &best, &mut tried);
-    match better {
-        Some(better) => improve_once(problem, better, tried),
-        None => Searched { others: others(problem, &best, tried), best },
+    if let Some(better) = pairs(problem, &best, &mut tried) {
+        best = problem.descend(better, STEPS);
     }
+    Searched { others: others(problem, &best, tried), best }
 }
 
 /// Tries pairs of choices, which may only be better together. Returns a point that is better.
@@ -125,18 +124,13 @@ fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Optio
             }
         }
     }
-    fits.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    sort_best_first(&mut fits);
     fits.truncate(PAIRS);
     let follow = |one| problem.descend(one, STEPS_OF_CHOICE);
     let fits: Vec<Fitted> = fits.into_iter().map(follow).collect();
     let least = fits.iter().min_by(|one, other| one.misfit.total_cmp(&other.misfit)).cloned();
     tried.extend(fits);
     least.filter(|least| least.misfit < best.misfit - 0.5)
-}
-
-fn improve_once(problem: &Problem<'_>, best: Fitted, tried: Vec<Fitted>) -> Searched {
-    let best = problem.descend(best, STEPS);
-    Searched { others: others(problem, &best, tried), best }
 }
 
 /// Searches for the best point with every other value of each choice, so that a choice is stated only
@@ -168,7 +162,7 @@ fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitte
     let mut others: Vec<Fitted> = Vec::new();
     let is_near = |one: &Fitted| one.misfit < best.misfit + 3.0 * ALIVE;
     let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
-    near.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    sort_best_first(&mut near);
     for one in near {
         if same(&one, best) || others.iter().any(|other| same(&one, other)) {
             continue;

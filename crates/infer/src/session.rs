@@ -6,13 +6,14 @@
 
 use crate::choose::next_probes;
 use crate::family::{DeviceFamily, FamilyPoint};
-use crate::measure::{Measurements, ProbeLimits};
+use crate::measure::{MeasuredProbe, Measurements, ProbeLimits};
 use crate::probes::first_probes;
-use crate::problem::{Problem, sum_of_squares};
+use crate::problem::{Fitted, Problem, sort_best_first, sum_of_squares};
 use crate::sampler::{draw_samples, walk_samples};
 use crate::search::{Searched, glance, search, with_alternatives};
-use kurabe_core::Result;
+use crate::workload::ProbeWorkload;
 use kurabe_core::random::Random;
+use kurabe_core::{Result, Text};
 use kurabe_identify::DeviceBench;
 
 /// Smallest error of a time, as a share: clocks and rounding.
@@ -64,7 +65,7 @@ impl InferenceLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeResidual {
     /// The probe.
-    pub workload: crate::ProbeWorkload,
+    pub workload: ProbeWorkload,
     /// Time of an operation on the device, in ns.
     pub measured_ns: f64,
     /// Time of an operation on the model, in ns.
@@ -79,7 +80,7 @@ pub struct InferredDevice {
     /// The family that explains the times best.
     pub family: DeviceFamily,
     /// Titles of other families that explain them as well.
-    pub rivals: Vec<kurabe_core::Text>,
+    pub rivals: Vec<Text>,
     /// Whether it explains them.
     pub is_explained: bool,
     /// The best point.
@@ -94,8 +95,6 @@ pub struct InferredDevice {
     pub misfit: f64,
     /// Scatter of a pass, as a share.
     pub noise: f64,
-    /// Number of models that were evaluated.
-    pub evaluations: usize,
     /// Whether probes wrote.
     pub did_write: bool,
 }
@@ -109,7 +108,7 @@ struct Candidate<'f> {
     cost: f64,
 }
 
-/// Identifies the device. `tell` receives the number of probes so far before each step.
+/// Identifies the device.
 ///
 /// # Errors
 /// When the device fails, or the user stops the program.
@@ -118,7 +117,6 @@ pub fn infer(
     families: &[DeviceFamily],
     seed: u64,
     limits: InferenceLimits,
-    tell: &mut dyn FnMut(usize),
 ) -> Result<InferredDevice> {
     let writes = bench.facts().is_writable;
     let mut random = Random::new(seed, 0x666974);
@@ -126,7 +124,6 @@ pub fn infer(
     let mut probe_limits = ProbeLimits::USUAL;
     let first = first_probes(writes);
     for (done, workload) in first.iter().enumerate() {
-        tell(done);
         let left = limits.first_ns - measured.probing_ns as f64;
         probe_limits.time_ns = (left / (first.len() - done) as f64 / limits.passes as f64).clamp(2e7, 1.5e9);
         measured.add(bench, *workload, probe_limits)?;
@@ -135,12 +132,10 @@ pub fn infer(
     for _ in 1..passes {
         measured.repeat(bench, 0..first.len())?;
     }
-    let mut evaluations = 0;
-    let mut candidates = first_search(families, &measured, &mut random, &mut evaluations);
+    let mut candidates = first_search(families, &measured, &mut random);
     for _ in 0..limits.rounds {
-        tell(measured.probes.len());
         let left_ns = limits.all_ns - measured.probing_ns as f64;
-        restart(&mut candidates, &measured, limits, &mut random, &mut evaluations);
+        restart(&mut candidates, &measured, limits, &mut random);
         if candidates[0].searched.best.misfit > HOPELESS * measured.probes.len() as f64 {
             // Further probes would not make a family fit.
             break;
@@ -151,7 +146,6 @@ pub fn infer(
             .map(|one| {
                 let problem = problem_of(one.family, &measured, &one.scatter);
                 let points = draw_samples(&problem, &one.searched, inflation(&problem, one), &mut random);
-                evaluations += problem.evaluations();
                 (one.family, points)
             })
             .collect();
@@ -167,15 +161,15 @@ pub fn infer(
         for _ in 1..passes {
             measured.repeat(bench, before..measured.probes.len())?;
         }
-        candidates = search_again(candidates, &measured, limits, &mut random, &mut evaluations);
+        candidates = search_again(candidates, &measured, limits, &mut random);
     }
-    Ok(conclude(&candidates, measured, writes, evaluations, &mut random))
+    Ok(conclude(&candidates, measured, writes, &mut random))
 }
 
 /// Returns the errors of the logarithms of the times, with the scatter of a model.
 fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
     let noise = measured.noise();
-    let of = |(index, probe): (usize, &crate::MeasuredProbe)| {
+    let of = |(index, probe): (usize, &MeasuredProbe)| {
         let passes = probe.times_ns.len().max(1) as f64;
         let own = scatter.get(index).copied().unwrap_or(0.0);
         (noise * noise / passes + own * own + least * least).sqrt()
@@ -224,24 +218,22 @@ fn scatter(problem: &Problem<'_>, point: &[f64], random: &mut Random) -> Vec<f64
 fn candidate<'f>(
     family: &'f DeviceFamily,
     measured: &Measurements,
-    starts: Vec<crate::problem::Fitted>,
+    starts: Vec<Fitted>,
     restarts: usize,
     random: &mut Random,
-    evaluations: &mut usize,
 ) -> Candidate<'f> {
     let rough = rough_problem(family, measured);
     let searched = search(&rough, starts, restarts, random);
     let scatter = scatter(&problem_of(family, measured, &[]), &searched.best.point, random);
     let problem = problem_of(family, measured, &scatter);
-    let again = |fitted: crate::problem::Fitted| problem.fitted(fitted.point);
+    let again = |fitted: Fitted| problem.fitted(fitted.point);
     let mut all: Vec<_> = std::iter::once(searched.best).chain(searched.others).map(again).collect();
-    all.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
+    sort_best_first(&mut all);
     let best = problem.descend(all.remove(0), 3);
     let near = measured.probes.len() as f64 * WORTH_ALTERNATIVES;
     let searched = Searched { best, others: all };
     let searched = if searched.best.misfit < near { with_alternatives(&problem, searched) } else { searched };
     let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
-    *evaluations += rough.evaluations() + problem.evaluations();
     let cost = searched.best.misfit + price;
     Candidate { family, searched, scatter, cost }
 }
@@ -250,7 +242,6 @@ fn first_search<'f>(
     families: &'f [DeviceFamily],
     measured: &Measurements,
     random: &mut Random,
-    evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
     let access_ns = measured.probes[0].log_time().exp();
     let is_possible = |family: &&DeviceFamily| family.may_take(access_ns);
@@ -258,12 +249,11 @@ fn first_search<'f>(
     if possible.is_empty() {
         possible = families.iter().collect();
     }
-    let mut glances: Vec<(&DeviceFamily, crate::problem::Fitted)> = possible
+    let mut glances: Vec<(&DeviceFamily, Fitted)> = possible
         .into_iter()
         .map(|family| {
             let problem = rough_problem(family, measured);
             let fitted = glance(&problem, random);
-            *evaluations += problem.evaluations();
             (family, fitted)
         })
         .collect();
@@ -273,7 +263,7 @@ fn first_search<'f>(
         let best = candidates.iter().map(|one| one.searched.best.misfit).fold(f64::INFINITY, f64::min);
         // A family whose best draw is far worse than a good search is not searched.
         if fitted.misfit < WORTH_SEARCH * best.max(measured.probes.len() as f64) {
-            candidates.push(candidate(family, measured, Vec::new(), 0, random, evaluations));
+            candidates.push(candidate(family, measured, Vec::new(), 0, random));
         }
     }
     candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
@@ -286,7 +276,6 @@ fn restart(
     measured: &Measurements,
     limits: InferenceLimits,
     random: &mut Random,
-    evaluations: &mut usize,
 ) {
     let is_good = |one: &Candidate<'_>| one.searched.best.misfit < 2.0 * measured.probes.len() as f64;
     for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
@@ -295,7 +284,7 @@ fn restart(
         }
         let one = &candidates[rank];
         let starts = vec![one.searched.best.clone()];
-        let next = candidate(one.family, measured, starts, limits.restarts, random, evaluations);
+        let next = candidate(one.family, measured, starts, limits.restarts, random);
         if next.cost < one.cost {
             candidates[rank] = next;
         }
@@ -308,7 +297,6 @@ fn search_again<'f>(
     measured: &Measurements,
     limits: InferenceLimits,
     random: &mut Random,
-    evaluations: &mut usize,
 ) -> Vec<Candidate<'f>> {
     let best = candidates[0].cost;
     let mut next: Vec<Candidate<'f>> = candidates
@@ -319,10 +307,9 @@ fn search_again<'f>(
             let problem = problem_of(one.family, measured, &one.scatter);
             let points = std::iter::once(one.searched.best).chain(one.searched.others);
             let mut starts: Vec<_> = points.map(|fitted| problem.fitted(fitted.point)).collect();
-            starts.sort_by(|one, other| one.misfit.total_cmp(&other.misfit));
-            *evaluations += problem.evaluations();
+            sort_best_first(&mut starts);
             let restarts = if rank == 0 { limits.restarts } else { 0 };
-            candidate(one.family, measured, starts, restarts, random, evaluations)
+            candidate(one.family, measured, starts, restarts, random)
         })
         .collect();
     next.sort_by(|one, other| one.cost.total_cmp(&other.cost));
@@ -333,7 +320,6 @@ fn conclude(
     candidates: &[Candidate<'_>],
     measured: Measurements,
     did_write: bool,
-    mut evaluations: usize,
     random: &mut Random,
 ) -> InferredDevice {
     let best = &candidates[0];
@@ -359,7 +345,6 @@ fn conclude(
     let freedom = residuals.len().saturating_sub(problem.ranged.len()).max(1) as f64;
     let misfit = (squares / freedom).sqrt();
     let largest = residuals.first().map_or(0.0, |one| one.errors.abs());
-    evaluations += problem.evaluations();
     InferredDevice {
         family: best.family.clone(),
         rivals,
@@ -369,7 +354,6 @@ fn conclude(
         residuals,
         misfit,
         noise: measured.noise(),
-        evaluations,
         did_write,
         measured,
     }

@@ -101,7 +101,7 @@ pub fn crash_test(
     handle: &RunHandle,
     mut tells: impl FnMut(&CutTrial),
 ) -> Result<CrashDone> {
-    let is_judged = request.check.is_none() && request.on.on.file_system != FileSystemKind::None;
+    let is_judged = request.check.is_none() && request.on.setup.file_system != FileSystemKind::None;
     let mut whole = WholeRun::default();
     if is_judged || request.place == CutPlace::Anywhere {
         whole = WholeRun::record(request, is_judged, handle)?;
@@ -129,8 +129,7 @@ struct WholeRun {
 impl WholeRun {
     fn record(request: &CrashRequest, is_judged: bool, handle: &RunHandle) -> Result<Self> {
         let folder = request.on.folder(request.seeds.0, None, None)?;
-        let promised =
-            if is_judged { Some(Promised::start(&folder, &request.on.failing, None)?) } else { None };
+        let promised = is_judged.then(|| Promised::start(&folder, &request.on.failing, None)).transpose()?;
         let outside = outside(&folder)?;
         let before = writes(&folder);
         let environment = [(OUTSIDE, outside.0.clone())];
@@ -169,7 +168,7 @@ impl OneCut<'_> {
         let before_sync = self.before_sync(&folder);
         let failing = &request.on.failing;
         let is_recorded = self.is_judged || before_sync.is_some() || !failing.is_empty();
-        let promised = if is_recorded { Some(Promised::start(&folder, failing, before_sync)?) } else { None };
+        let promised = is_recorded.then(|| Promised::start(&folder, failing, before_sync)).transpose()?;
         let outside = outside(&folder)?;
         let environment = [(OUTSIDE, outside.0.clone())];
         let before = writes(&folder);
@@ -235,7 +234,7 @@ impl OneCut<'_> {
         if self.whole.unfollowed.is_some() {
             return Ok(true);
         }
-        let has_stable_numbers = self.request.on.on.file_system != FileSystemKind::Exfat;
+        let has_stable_numbers = self.request.on.setup.file_system != FileSystemKind::Exfat;
         let (broken, lost) = promised.judge(folder, self.whole.orders.clone(), has_stable_numbers)?;
         (trial.broken, trial.lost_by) = (broken.into_iter().next(), lost.into_iter().next());
         Ok(trial.broken.is_none() && trial.lost_by.is_none())

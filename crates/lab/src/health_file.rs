@@ -8,14 +8,11 @@
 
 use jiff::Timestamp;
 use kurabe_core::environment::BlockDevice;
-use kurabe_core::mention::{IMPORT, Mention, RUN};
+use kurabe_core::mention::{IMPORT, RUN, TO};
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{HealthReport, health_report, serial_in_store};
 use kurabe_store::Store;
-
-/// The option that names the run.
-const TO: Mention = Mention::Flag("TO");
 
 /// Health data that was attached to a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub struct InferredTarget {
 /// A figure of a profile on an inferred device.
 #[derive(Clone, Debug)]
 pub struct PredictedFigure {
-    /// Name of the step, with its part.
+    /// Name of the step, with its part if the cell has no direction.
     pub label: String,
     /// Direction, if the cell has one.
     pub direction: Option<Direction>,
@@ -63,7 +63,7 @@ pub(crate) fn inferred(
     stop: &Stop,
 ) -> Result<InferredTarget> {
     let span_bytes = bench.facts().span_bytes;
-    let device = infer(bench, &DeviceFamily::proven()?, seed, InferenceLimits::USUAL, &mut |_| {})?;
+    let device = infer(bench, &DeviceFamily::proven()?, seed, InferenceLimits::USUAL)?;
     let predictions = match profile {
         Some(profile) if device.is_explained => predictions(&device, profile, span_bytes, stop)?,
         _ => Vec::new(),
@@ -93,7 +93,10 @@ fn predictions(
             let of = |run: &Vec<Cell>| cell_figure(run.get(index)?, profile.statistic);
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
             (!values.is_empty()).then(|| PredictedFigure {
-                label: [&*cell.label, &*cell.part].join(" ").trim().to_owned(),
+                label: match cell.direction {
+                    Some(_) => cell.label.clone(),
+                    None => [&*cell.label, &*cell.part].join(" ").trim().to_owned(),
+                },
                 direction: cell.direction,
                 measure: cell.measure,
                 interval: ValueInterval::of(&values),

@@ -17,7 +17,7 @@ pub struct OnRequest {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// Device, file system and files.
-    pub on: ModelFolder,
+    pub setup: ModelFolder,
     /// Faults of the device from the start of the command.
     pub faults: Vec<DeviceFault>,
     /// Calls of the command that fail with an I/O error.
@@ -45,9 +45,9 @@ pub struct OnDone {
 /// When the device cannot be created, or the command cannot be started.
 pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let log = Arc::new(RequestLog::default());
-    let folder = request.folder(request.on.seed, None, Some(&log))?;
-    let DeviceSpec { name, title, .. } = &request.on.spec;
-    let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.on.spec.clone() };
+    let folder = request.folder(request.setup.seed, None, Some(&log))?;
+    let DeviceSpec { name, title, .. } = &request.setup.spec;
+    let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.setup.spec.clone() };
     let panel = Panel { name: name.clone(), devices: vec![device] };
     let rules =
         CallRules { folder: folder.folder(), failing: request.failing.clone(), ..CallRules::default() };
@@ -61,9 +61,9 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     }
     let facts = BillFacts {
         command: request.command.clone(),
-        file_system: request.on.file_system.word().to_owned(),
-        size_bytes: request.on.size_bytes,
-        recorded_on: Some(request.on.spec.name.clone()),
+        file_system: request.setup.file_system.word().to_owned(),
+        size_bytes: request.setup.size_bytes,
+        recorded_on: Some(request.setup.spec.name.clone()),
         kernel: kernel(),
         tick_ns: None,
         faults: request
@@ -86,7 +86,7 @@ impl OnRequest {
         log: Option<&Arc<RequestLog>>,
     ) -> Result<ServedFolder> {
         let folder = ServedFolder::make(FolderRequest {
-            of: ModelFolder { seed, ..self.on.clone() },
+            setup: ModelFolder { seed, ..self.setup.clone() },
             is_made_in_a_hurry: true,
             // For a power cut, only the data matters, not the timing.
             is_in_time: power.is_none(),

@@ -99,7 +99,7 @@ pub(crate) fn kernel() -> String {
 fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRecording, LeftBehind)> {
     let log = Arc::new(RequestLog::ticked());
     let folder = ServedFolder::make(FolderRequest {
-        of: ModelFolder {
+        setup: ModelFolder {
             spec: recording_device(request.size_bytes)?,
             seed: 1,
             file_system: request.file_system,

@@ -87,7 +87,7 @@ pub struct ModelFolder {
 #[derive(Clone, Debug)]
 pub struct FolderRequest {
     /// Device, file system and files.
-    pub of: ModelFolder,
+    pub setup: ModelFolder,
     /// Whether formatting writes only the minimum, for slow devices in real time.
     pub is_made_in_a_hurry: bool,
     /// Rules for power cuts, if allowed.
@@ -136,20 +136,20 @@ impl ServedFolder {
     /// # Errors
     /// When the device cannot be served, or a program that formats or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
-        refuse_equal_names(&request.of.with, request.of.file_system)?;
+        refuse_equal_names(&request.setup.with, request.setup.file_system)?;
         let visitor = Visitor::start(!is_without_root()).map_err(|error| {
             let message =
                 text!("cannot create a private mount namespace", "専用のマウント名前空間を作れません");
             Error::os(message, &error)
                 .remedy(text!("run as root: use sudo", "root 権限が必要です。sudo を使ってください"))
         })?;
-        if is_without_root() && request.of.file_system != FileSystemKind::Ext4 {
+        if is_without_root() && request.setup.file_system != FileSystemKind::Ext4 {
             let message =
                 text!("without root, only ext4 is available", "root なしで使えるのは ext4 だけです");
             return Err(ErrorKind::Usage.error(message).remedy(text!("use sudo", "sudo を使ってください")));
         }
         let serving = Serving::start(&ServeRequest {
-            spec: request.of.spec.clone(),
+            spec: request.setup.spec.clone(),
             address: Address::Devices {
                 folder: attachments_folder()?,
                 by: if is_without_root() { AttachBy::Files } else { AttachBy::Auto },
@@ -158,7 +158,7 @@ impl ServedFolder {
             data: DataPlace::Memory,
             log: request.log.clone(),
             settings: ServeSettings {
-                seed: request.of.seed,
+                seed: request.setup.seed,
                 round_trip_ns: (!request.is_in_time).then_some(0),
                 power: request.power.clone(),
                 ..ServeSettings::default()
@@ -205,7 +205,7 @@ impl ServedFolder {
 
     /// Returns whether there is a file system on the device.
     pub fn has_file_system(&self) -> bool {
-        self.request.of.file_system != FileSystemKind::None
+        self.request.setup.file_system != FileSystemKind::None
     }
 
     /// Whether it is known where files lie while the command runs. A file system that is a program
@@ -214,7 +214,7 @@ impl ServedFolder {
         let is_kernels = !is_without_root() && self.program.is_none();
         is_kernels
             && matches!(
-                self.request.of.file_system,
+                self.request.setup.file_system,
                 FileSystemKind::Ext4 | FileSystemKind::Xfs | FileSystemKind::Btrfs
             )
     }
@@ -420,7 +420,7 @@ impl ServedFolder {
             self.is_mounted = true;
             return Ok(());
         }
-        let kind = self.request.of.file_system;
+        let kind = self.request.setup.file_system;
         if is_without_root() {
             let device = self.device.clone();
             self.program = Some(self.visit(move || FileSystemProgram::mount(&device))?);
@@ -458,20 +458,20 @@ impl ServedFolder {
     }
 
     fn make_file_system(&mut self) -> Result<()> {
-        if self.request.of.file_system == FileSystemKind::Zfs {
+        if self.request.setup.file_system == FileSystemKind::Zfs {
             let device = self.device.clone();
             self.pool = Some(Arc::new(self.visit(move || ZfsPool::make(&device))?));
             return Ok(());
         }
         let device = self.device.to_string_lossy();
-        let size = self.request.of.size_bytes;
+        let size = self.request.setup.size_bytes;
         let kibibytes = format!("{}k", size >> 10);
         let lazy = u8::from(self.request.is_made_in_a_hurry);
         let hashes = format!(
             "hash_seed={IDENTIFIER},lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,root_owner=0:0"
         );
         let (uuid, bytes) = (format!("uuid={IDENTIFIER}"), format!("size={size}"));
-        match self.request.of.file_system {
+        match self.request.setup.file_system {
             FileSystemKind::Ext4 => program(
                 "mkfs.ext4",
                 &["-q", "-F", "-b", "4096", "-U", IDENTIFIER, "-E", &hashes, &device, &kibibytes],
@@ -489,7 +489,7 @@ impl ServedFolder {
     }
 
     fn copy_in(&self) -> Result<()> {
-        let (folder, with) = (self.folder(), self.request.of.with.clone());
+        let (folder, with) = (self.folder(), self.request.setup.with.clone());
         self.visit(move || {
             with.iter().try_for_each(|path| {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());

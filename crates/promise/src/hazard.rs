@@ -167,10 +167,7 @@ impl<'c> OrderWatch<'c> {
         let Some(read) = state.readers.get(&call.process) else { return };
         let made = self.ledger.files.iter().filter_map(|(file, made)| {
             let is_own = made.creator.is_some_and(|(process, at)| process == call.process && at > *read);
-            let has_name = made
-                .places
-                .iter()
-                .any(|at| self.ledger.names.get(at).is_some_and(|name| name.target == Some(*file)));
+            let has_name = made.places.iter().any(|at| self.ledger.leads_to(at, *file));
             let first = made.pieces.last_dirty_call()?;
             (is_own && has_name && made.is_dirty()).then_some((first, *file))
         });
@@ -272,9 +269,8 @@ impl<'c> OrderWatch<'c> {
         let mut all = Vec::new();
         for (file, state) in self.ledger.files.iter().filter(|(_, state)| !state.is_folder) {
             let Some(synced) = state.synced else { continue };
-            let is_current =
-                |at: &&NamePlace| self.ledger.names.get(at).is_some_and(|name| name.target == Some(*file));
-            let current: Vec<&NamePlace> = state.places.iter().filter(is_current).collect();
+            let current: Vec<&NamePlace> =
+                state.places.iter().filter(|at| self.ledger.leads_to(at, *file)).collect();
             if current.iter().any(|at| self.ledger.is_name_durable(at)) {
                 continue;
             }

@@ -84,16 +84,7 @@ impl PromiseLedger {
             (state.is_folder, state.is_old, state.size_bytes) = (*is_folder, true, *size_bytes);
             state.durable_size = Some((*size_bytes, None));
             state.places.insert(at.clone());
-            let durability = Durability::Durable(None);
-            let piece = FilePiece {
-                end: *size_bytes,
-                content: content.clone(),
-                skip: 0,
-                call: None,
-                ended: 0,
-                durability,
-            };
-            state.pieces.write(0..*size_bytes, NEVER, piece);
+            state.pieces.write(0..*size_bytes, NEVER, FilePiece::of_base(*size_bytes, content.clone()));
             if *is_folder {
                 new.folders.insert(*file, at.clone());
             }
@@ -269,9 +260,14 @@ impl PromiseLedger {
             return ".".to_owned();
         }
         let Some(state) = self.files.get(&file) else { return String::new() };
-        let is_current = |at: &&NamePlace| self.names.get(at).is_some_and(|name| name.target == Some(file));
-        let place = state.places.iter().find(is_current).or_else(|| state.places.iter().next());
+        let mut places = state.places.iter();
+        let place = places.find(|at| self.leads_to(at, file)).or_else(|| state.places.iter().next());
         place.map(|at| self.path(at)).unwrap_or_default()
+    }
+
+    /// Returns whether a name currently leads to a file.
+    pub(crate) fn leads_to(&self, at: &NamePlace, file: FileNumber) -> bool {
+        self.names.get(at).is_some_and(|name| name.target == Some(file))
     }
 
     /// Returns the call as a line, such as `fsync(log)` or `pwrite64(t.db, 4096+512)`.
@@ -292,8 +288,7 @@ impl PromiseLedger {
         format!("{}({words})", call.name)
     }
 
-    /// Returns whether a name, and those of all folders above it, are durable. `None` if one of
-    /// them is uncertain.
+    /// Returns whether a name, and those of all folders above it, are durable.
     pub(crate) fn is_name_durable(&self, at: &NamePlace) -> bool {
         let mut place = at.clone();
         for _ in 0..64 {

@@ -29,6 +29,20 @@ pub(crate) struct FilePiece {
     pub(crate) durability: Durability,
 }
 
+impl FilePiece {
+    /// Returns a whole file from before the program.
+    pub(crate) fn of_base(size_bytes: u64, content: CallBytes) -> Self {
+        Self {
+            end: size_bytes,
+            content,
+            skip: 0,
+            call: None,
+            ended: 0,
+            durability: Durability::Durable(None),
+        }
+    }
+}
+
 /// All bytes of a file. Bytes that no call wrote have no piece.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FilePieces(BTreeMap<u64, FilePiece>);

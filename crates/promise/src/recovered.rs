@@ -128,7 +128,7 @@ fn is_lost(hazard: &Hazard, ledger: &PromiseLedger, base: &[BaseFile], tree: &Re
         let left = tree.files.iter().find(|left| left.file == number);
         match (before, left) {
             (Some(before), Some(left)) => {
-                let piece = whole(before);
+                let piece = FilePiece::of_base(before.size_bytes, before.content.clone());
                 let range = 0..before.size_bytes;
                 left.size_bytes == before.size_bytes && differs(tree, &left.path, &range, &piece).is_none()
             }
@@ -148,12 +148,6 @@ fn is_lost(hazard: &Hazard, ledger: &PromiseLedger, base: &[BaseFile], tree: &Re
         // Only the program knows whether it notices.
         HazardKind::CommitBeforeData => false,
     }
-}
-
-fn whole(before: &BaseFile) -> FilePiece {
-    let durability = Durability::Durable(None);
-    let content = before.content.clone();
-    FilePiece { end: before.size_bytes, content, skip: 0, call: None, ended: 0, durability }
 }
 
 impl PromiseLedger {
@@ -180,11 +174,8 @@ impl PromiseLedger {
         }
         if tree.has_stable_numbers {
             for (number, state) in &self.files {
-                let mut names = state.places.iter().filter(|at| {
-                    self.names.get(*at).is_some_and(|name| name.target == Some(*number))
-                        && self.is_name_durable(at)
-                });
-                if state.is_ambiguous || names.next().is_some() {
+                let is_durable = |at: &NamePlace| self.leads_to(at, *number) && self.is_name_durable(at);
+                if state.is_ambiguous || state.places.iter().any(is_durable) {
                     continue;
                 }
                 let left =

@@ -2,8 +2,7 @@
 
 use crate::words;
 use kurabe_core::record::Measure;
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, shown, text};
 use kurabe_doc::{Doc, Paragraph, Role};
 use kurabe_infer::{
     InferredDevice, InferredParameter, InferredValue, ProbeOrder, ProbeResidual, ProbeWorkload, ProbeWrites,
@@ -59,15 +58,15 @@ fn headline(device: &InferredDevice) -> Text {
     let misfit = number::ratio(device.misfit);
     if !device.is_explained {
         return text!(
-            "no stack that kurabe knows explains this device: the nearest ({family}) differs from \
-             {count} times by {misfit} times their error. The largest differences:",
+            "no stack that kurabe knows explains this device: the nearest ({family}) differs from the \
+             {count} measured times by {misfit} times their error. The largest differences follow",
             "kurabe の知るどの構成でも説明できません。最も近い「{family}」でも、{count} 個の測定値との差が誤差の \
              {misfit} 倍あります。差の大きいもの";
             family
         );
     }
     let explained = text!(
-        "{family}: it explains {count} times of {time} within {misfit} times their error",
+        "{family}: it explains {count} times, measured in {time}, within {misfit} times their error",
         "{family}: {time} で測った {count} 個の値を、誤差の {misfit} 倍以内で説明できます";
         family
     );
@@ -137,17 +136,12 @@ fn workload_words(workload: &ProbeWorkload) -> Text {
 }
 
 fn figure_line(figure: &PredictedFigure) -> Text {
-    let label = &figure.label;
-    let direction = match figure.direction {
-        Some(Direction::Read) => text!("read", "読み出し"),
-        Some(Direction::Write) => text!("write", "書き込み"),
-        _ => Text::default(),
-    };
+    let name = words::directed(figure.direction, &shown::line(&figure.label).into());
     let of = |value: f64| match figure.measure {
         Measure::Rate => number::rate(value).to_string(),
         Measure::Operations => format!("{} IOPS", number::count(value as u64)),
         Measure::AccessTime | Measure::Duration => quantity(ParameterType::Time, value),
     };
     let [low, middle, high] = [figure.interval.low, figure.interval.middle, figure.interval.high].map(of);
-    text!("{label} {direction}: {middle} ({low} … {high})", "{label} {direction}: {middle} ({low} … {high})"; direction)
+    text!("{name}: {middle} ({low} … {high})", "{name}: {middle} ({low} … {high})"; name)
 }

@@ -129,6 +129,15 @@ impl LayerSettings {
         self.list.iter()
     }
 
+    /// Replaces the sources for which `source` returns another one.
+    pub(crate) fn set_sources(&mut self, source: impl Fn(&Setting) -> Option<String>) {
+        for setting in &mut self.list {
+            if let Some(source) = source(setting) {
+                setting.source = source;
+            }
+        }
+    }
+
     /// Returns whether both have the same values, regardless of their sources.
     pub(crate) fn are_same(&self, other: &Self) -> bool {
         let worths = |settings: &Self| {

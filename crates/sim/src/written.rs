@@ -3,10 +3,17 @@
 //! The model: every parameter is written with its source, including those that were omitted or came
 //! from another file, so that the file is self-contained.
 
+use crate::settings::Setting;
 use crate::spec::{DeviceSpec, LayerSpec};
-use kurabe_core::Text;
+use kurabe_core::toml_text::{bilingual, quoted};
 
 impl DeviceSpec {
+    /// Replaces the sources for which `source` returns another one, by the name of the layer and the
+    /// setting.
+    pub fn set_sources(&mut self, source: &dyn Fn(&str, &Setting) -> Option<String>) {
+        set_sources_below(&mut self.layers, source);
+    }
+
     /// Returns the text of a file that describes the same device.
     pub fn to_toml(&self) -> String {
         let mut out =
@@ -19,6 +26,14 @@ impl DeviceSpec {
         }
         write_layers(&mut out, "layer", &self.layers);
         out
+    }
+}
+
+fn set_sources_below(layers: &mut [LayerSpec], source: &dyn Fn(&str, &Setting) -> Option<String>) {
+    for layer in layers {
+        let name = layer.name.as_str();
+        layer.settings.set_sources(|setting| source(name, setting));
+        layer.members.iter_mut().for_each(|member| set_sources_below(&mut member.layers, source));
     }
 }
 
@@ -48,23 +63,6 @@ fn value(written: &str) -> String {
     if is_bare { written.to_owned() } else { quoted(written) }
 }
 
-fn bilingual(text: &Text) -> String {
-    format!("{{ en = {}, ja = {} }}", quoted(&text.en), quoted(&text.ja))
-}
-
-/// Formats a basic string of TOML.
-fn quoted(words: &str) -> String {
-    let mut out = String::from("\"");
-    for character in words.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            character if character.is_control() => out.push_str(&format!("\\U{:08X}", u32::from(character))),
-            character => out.push(character),
-        }
-    }
-    out + "\""
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +90,13 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn values_of_a_file_are_quoted_unless_they_are_numbers_flags_or_rows() {
+        assert_eq!(value("64 KiB"), "\"64 KiB\"");
+        assert_eq!(value("true"), "true");
+        assert_eq!(value("[[0, 12]]"), "[[0, 12]]");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::study::load_profile;
 use kurabe_core::profile::{Profile, TaskCell};
 use kurabe_core::record::Measure;
 use kurabe_core::shown;
+use kurabe_core::toml_text::{bilingual, quoted};
 use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, Text, text};
 use std::collections::BTreeSet;
@@ -46,7 +47,7 @@ pub fn study_of_devices(
         "行の名前は `label` で付けます(なければ機器の型番になります)。"
     );
     let mut toml = format!("# {}\n# {}\n", head.en, head.ja);
-    toml.push_str(&format!("schema = 1\nname = {}\ntitle = {}\n", quoted(name), both(&title)));
+    toml.push_str(&format!("schema = 1\nname = {}\ntitle = {}\n", quoted(name), bilingual(&title)));
     let tables = tables(&profile);
     for table in &tables {
         toml.push_str(&part(table, profile_name, devices, &ids)?);
@@ -58,7 +59,7 @@ pub fn study_of_devices(
     let question = text!("The best over all tests", "全項目を通して最もよいもの");
     toml.push_str(&format!(
         "\n[[question]]\nid = \"best\"\ntitle = {}\nask = \"best\"\nrows = [{rows}]\nfigures = [{figures}]\n",
-        both(&question)
+        bilingual(&question)
     ));
     Ok(toml)
 }
@@ -121,17 +122,17 @@ fn column(step: &str, cell: &TaskCell) -> (String, Text, String, &'static str, u
 fn part(table: &TemplateTable, profile: &str, devices: &[ComparedDevice], ids: &[String]) -> Result<String> {
     let TemplateTable { id, title, columns } = table;
     let mut toml =
-        format!("\n[[part]]\nid = \"{id}\"\ntitle = {}\nprofile = {}\n", both(title), quoted(profile));
+        format!("\n[[part]]\nid = \"{id}\"\ntitle = {}\nprofile = {}\n", bilingual(title), quoted(profile));
     toml.push_str("devices = \"rows\"\ncolumn = [\n");
     for (key, name, figure, unit, decimals) in columns {
-        let (key, name, figure) = (quoted(key), both(name), quoted(figure));
+        let (key, name, figure) = (quoted(key), bilingual(name), quoted(figure));
         toml.push_str(&format!(
             "    {{ key = {key}, name = {name}, figure = {figure}, unit = \"{unit}\", decimals = {decimals} }},\n"
         ));
     }
     toml.push_str("]\n");
     for (device, id) in devices.iter().zip(ids) {
-        let label = device.name.as_ref().map(|name| format!("label = {}\n", both(&Text::same(name))));
+        let label = device.name.as_ref().map(|name| format!("label = {}\n", bilingual(&Text::same(name))));
         let (id, target) = (quoted(id), quoted(words(&device.path)?));
         let label = label.unwrap_or_default();
         toml.push_str(&format!("\n[[part.row]]\nid = {id}\non = {id}\n{label}target = {target}\n"));
@@ -143,25 +144,10 @@ fn words(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
         let path = shown::path(path);
         ErrorKind::Usage.error(text!(
-            "{path}: a file of a study cannot hold this name, which is not valid UTF-8",
+            "{path}: this name is not valid UTF-8, so a study file cannot contain it",
             "{path}: UTF-8 ではない名前はスタディのファイルに書けません"
         ))
     })
-}
-
-/// Returns a text in both languages.
-fn both(text: &Text) -> String {
-    format!("{{ en = {}, ja = {} }}", quoted(&text.en), quoted(&text.ja))
-}
-
-/// Returns a basic string of TOML.
-fn quoted(words: &str) -> String {
-    let escaped = words.chars().map(|letter| match letter {
-        '"' | '\\' => format!("\\{letter}"),
-        letter if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
-        letter => letter.to_string(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
 }
 
 #[cfg(test)]

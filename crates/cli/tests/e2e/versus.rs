@@ -160,8 +160,8 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     assert!(lab.list().is_empty() && names(&target).is_empty());
     let zeros = ["versus", "/dev/zero", "/dev/zero", "--time"];
     let warning = |time: &str| lab.kurabe(&[&zeros[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
-    assert!(warning("100ms").contains("about 4 blocks, and there is no verdict before 20"));
-    assert!(!warning("1s").contains("no verdict before"));
+    assert!(warning("100ms").contains("about 4 blocks, but a verdict needs 20"));
+    assert!(!warning("1s").contains("a verdict needs"));
 }
 
 /// Returns the names of the sides in the records of a measurement.

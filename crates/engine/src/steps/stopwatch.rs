@@ -24,10 +24,10 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Interval at which a mark is looked for.
-const LOOK_NS: u64 = 1_000_000;
+/// Interval between two checks for a mark.
+const POLL_NS: u64 = 1_000_000;
 /// Interval of progress events.
-const TELL_NS: u64 = 100_000_000;
+const PROGRESS_NS: u64 = 100_000_000;
 /// Terminal on which keys are pressed.
 const TERMINAL: &str = "/dev/tty";
 
@@ -55,7 +55,7 @@ impl Real<'_> {
                 context.emit(Event::Preparing { what: mark_words(&step.start) })?;
                 while !start.is_seen()? {
                     context.interrupt.check()?;
-                    sleep_until(monotonic_ns() + LOOK_NS);
+                    sleep_until(monotonic_ns() + POLL_NS);
                 }
                 drop(start);
                 stop.forget()?;
@@ -64,7 +64,7 @@ impl Real<'_> {
         };
         let repetition = Repetition {
             elapsed_ns: end_ns - start_ns,
-            // What other processes read and write may be what is timed.
+            // The I/O of other processes may be the timed work.
             noise: Noise { other_read_bytes: None, other_write_bytes: None, ..noise },
             ..attempt.of(Repetition::default())
         };
@@ -72,7 +72,7 @@ impl Real<'_> {
         Ok(Repeated { engines: Vec::new(), repetitions: vec![Repetition { started_ns, ..repetition }] })
     }
 
-    /// Starts a program and waits for the end. Then the program is asked to end.
+    /// Starts a program, waits for the end, and then stops the program.
     fn timed_by_program(
         &self,
         context: &mut Context<'_>,
@@ -101,8 +101,7 @@ impl Real<'_> {
         })
     }
 
-    /// Waits for the end, and tells how long it has taken so far. `failed` returns whether the start
-    /// has failed.
+    /// Waits for the end, and reports the time so far. `failed` returns whether the start has failed.
     fn await_end(
         &self,
         context: &mut Context<'_>,
@@ -126,11 +125,11 @@ impl Real<'_> {
             if now_ns - start_ns > step.limit_ns {
                 return Err(too_long(step));
             }
-            if now_ns - shown_ns >= TELL_NS {
+            if now_ns - shown_ns >= PROGRESS_NS {
                 context.emit(progress(now_ns - start_ns, Interval::default(), now_ns - shown_ns))?;
                 shown_ns = now_ns;
             }
-            sleep_until(now_ns + LOOK_NS);
+            sleep_until(now_ns + POLL_NS);
         }
     }
 }
@@ -212,10 +211,7 @@ struct Console {
 
 impl Console {
     fn open(path: &str) -> Result<Self> {
-        let cannot = |error: std::io::Error| {
-            let path = shown::name(Path::new(path));
-            Error::os(text!("cannot read {path}", "{path} を読めません"), &error)
-        };
+        let cannot = |error: std::io::Error| cannot_read(path, &error);
         let mut file = open_unblocked(path).map_err(cannot)?;
         let kind = file.metadata().map_err(cannot)?.file_type();
         if kind.is_dir() || kind.is_block_device() {
@@ -241,10 +237,8 @@ impl Console {
     fn more(&mut self) -> Result<()> {
         let mut bytes = [0; 4096];
         loop {
-            let count = read_unblocked(&mut self.file, &mut bytes).map_err(|error| {
-                let path = shown::name(Path::new(&self.path));
-                Error::os(text!("cannot read {path}", "{path} を読めません"), &error)
-            })?;
+            let read = read_unblocked(&mut self.file, &mut bytes);
+            let count = read.map_err(|error| cannot_read(&self.path, &error))?;
             if count == 0 {
                 return Ok(());
             }
@@ -269,12 +263,17 @@ impl Drop for Console {
     }
 }
 
+fn cannot_read(path: &str, error: &std::io::Error) -> Error {
+    let path = shown::name(Path::new(path));
+    Error::os(text!("cannot read {path}", "{path} を読めません"), error)
+}
+
 fn open_unblocked(path: &str) -> std::io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
-/// Reads what is there, without waiting for more.
+/// Reads the available bytes, without waiting for more.
 fn read_unblocked(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
     match file.read(bytes) {
         Err(error) if matches!(error.kind(), IoErrorKind::WouldBlock | IoErrorKind::Interrupted) => Ok(0),
@@ -282,7 +281,7 @@ fn read_unblocked(file: &mut File, bytes: &mut [u8]) -> std::io::Result<usize> {
     }
 }
 
-/// Says what is waited for.
+/// Describes the awaited mark.
 fn mark_words(mark: &TimeMark) -> Text {
     match mark {
         TimeMark::Key { what } => text!("press Enter: {what}", "Enter キーを押してください: {what}"; what),
@@ -310,7 +309,7 @@ fn too_long(step: &StopwatchStep) -> Error {
 }
 
 fn no_terminal(error: &std::io::Error) -> Error {
-    let what = text!("there is no terminal to press a key on", "キーを押す端末がありません");
+    let what = text!("no terminal is available for the key press", "キーを押す端末がありません");
     Error::os(what, error).remedy(text!(
         "run it in a terminal, or use a `line` or a `file` as the mark",
         "端末で実行するか、目印に `line` か `file` を使ってください"

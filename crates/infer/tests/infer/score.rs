@@ -69,7 +69,7 @@ pub fn scored(hidden: &Hidden, seed: u64, limits: InferenceLimits, score: &mut S
     let mut bench = NoisyBench { bench, noise: NOISE, random: Random::new(seed, 77) };
     let families = tried_families();
     let begun_s = cpu_s();
-    let device = infer(&mut bench, &families, seed, limits, &mut |_| {}).unwrap();
+    let device = infer(&mut bench, &families, seed, limits).unwrap();
     let computing_s = cpu_s() - begun_s;
     let device_s = device.measured.probing_ns as f64 / 1e9;
     score.devices += 1;

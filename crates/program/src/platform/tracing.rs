@@ -194,8 +194,8 @@ pub(crate) fn fail_call(thread: u32, error: i32) -> io::Result<()> {
     request(SET_REGISTERS, thread, GENERAL, (&raw mut new).expose_provenance()).map(|_| ())
 }
 
-/// Waits for a stop or end of a thread that the calling thread traces. `None` if there is no such
-/// thread any more. `ends` is called before a thread that has ended is reaped, and returns whether
+/// Waits for a stop or end of a thread that the calling thread traces. `None` if no traced thread is
+/// left. `ends` is called before a thread that has ended is reaped, and returns whether
 /// it may be; otherwise this returns `None`.
 pub(crate) fn wait_for_stop(mut ends: impl FnMut(u32) -> bool) -> Option<(u32, i32)> {
     let own = libc::__WALL | libc::__WNOTHREAD;

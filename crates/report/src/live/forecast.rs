@@ -37,7 +37,7 @@ pub(super) fn forecast_words(time_ns: u64, margin: f64, cells: &[ForecastCell]) 
 /// Formats a share in percent with two digits, rounded up.
 fn rounded_up(share: f64) -> String {
     let step = if share < 0.1 { 1e-3 } else { 1e-2 };
-    // What is a whole number of steps but for rounding stays as it is.
+    // A whole number of steps stays the same in spite of rounding errors.
     number::percent((share / step - 1e-6).ceil() * step)
 }
 

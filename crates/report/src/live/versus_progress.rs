@@ -227,8 +227,8 @@ pub fn too_short(short: &TooShort) -> Text {
     let (blocks, fewest) = (short.blocks, short.fewest);
     let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
     text!(
-        "kurabe: the time suffices for about {blocks} blocks, and there is no verdict before {fewest}: \
-         use {TIME} {needed}, fewer tests ({PROFILE}), or a shorter {REPETITION}",
+        "kurabe: the time allows about {blocks} blocks, but a verdict needs {fewest}; use {TIME} {needed}, \
+         fewer tests ({PROFILE}), or a shorter {REPETITION}",
         "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。{TIME} {needed} にするか、\
          項目の少ない {PROFILE}、または短い {REPETITION} を指定してください"
     )
