@@ -6,8 +6,9 @@ use crate::lang::lang;
 use crate::output::{outputs, style, write_out};
 use crate::run::{measured, print_done, say_how_it_differs, verified};
 use kurabe_core::{Result, record::RunRecord};
-use kurabe_interop::{export, fio_log};
-use kurabe_lab::{FioLine, output::Output};
+use kurabe_fio::{FioLine, FioResults, fio_log};
+use kurabe_interop::{ExportFormat, export};
+use kurabe_lab::output::Output;
 use kurabe_report::{Style, headline, render_run};
 
 /// Runs the command.
@@ -67,7 +68,8 @@ fn print(records: &[RunRecord], line: &FioLine, output: Option<Output>) -> Resul
     }
     let style = Style { color: false, ..style() };
     let words = match line.results_as {
-        Some(format) => export(records, format, lang())?,
+        Some(FioResults::Json) => export(records, ExportFormat::FioJson, lang())?,
+        Some(FioResults::Terse) => export(records, ExportFormat::FioTerse, lang())?,
         None => records.iter().map(|record| render_run(record, &headline(&record.header), &style)).collect(),
     };
     write_out(&words, output)

@@ -7,7 +7,7 @@
 use crate::lang::t;
 use clap::error::{ContextKind, ErrorKind};
 use kurabe_core::{Text, phrases, text};
-use kurabe_interop::fio_options;
+use kurabe_fio::fio_options;
 use std::error::Error as _;
 
 /// Describes the mistake in a line; for Japanese readers, including the valid values.

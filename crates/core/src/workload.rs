@@ -685,6 +685,19 @@ impl Workload {
         self.block_sizes.iter().chain(&self.write_block_sizes).map(|block| block.size_bytes)
     }
 
+    /// Returns the number of bytes of all threads together, if an amount ends the workload.
+    pub fn amount_bytes(&self) -> Option<u64> {
+        let grain = u64::from(self.grain_bytes()).max(1);
+        let whole = self.span_bytes / grain * grain;
+        let streams = match (self.pattern, self.thread_share) {
+            (Pattern::Interleaved, _) | (_, ThreadShare::Usual | ThreadShare::Parts) => 1,
+            (_, ThreadShare::Whole) => u64::from(self.threads),
+        };
+        let passes =
+            self.end.passes.map(|passes| whole.saturating_mul(u64::from(passes)).saturating_mul(streams));
+        self.end.bytes.into_iter().chain(passes).min()
+    }
+
     /// Returns the alignment of offsets, in bytes.
     pub fn grain_bytes(&self) -> u32 {
         self.alignment_bytes.unwrap_or_else(|| self.smallest_block_bytes())

@@ -8,10 +8,7 @@ mod cdm_text;
 mod csv;
 mod facts;
 mod fio;
-mod fio_geometry;
 mod fio_json;
-mod fio_log;
-mod fio_options;
 mod lines;
 mod metrics;
 mod operations;
@@ -21,7 +18,6 @@ mod parquet;
 mod tables;
 
 pub use csv::{CsvColumn, csv_table};
-pub use fio_log::{FioLog, FioLogKind, fio_log};
 pub use operations::{write_operation, write_operations_header};
 #[cfg(feature = "tables")]
 pub use parquet::ParquetTables;

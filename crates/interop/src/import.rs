@@ -346,11 +346,11 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
 fn is_job_file(input: &Input<'_>) -> bool {
     let has_section = input.lines().any(|(_, line)| line.starts_with('[') && line.trim_end().ends_with(']'));
     let reads = || {
-        input
-            .text()
-            .is_some_and(|text| crate::job::read_fio_job(input.name, text, &crate::NoSurroundings).is_ok())
+        input.text().is_some_and(|text| {
+            kurabe_fio::read_fio_job(input.name, text, &kurabe_fio::NoSurroundings).is_ok()
+        })
     };
-    has_section && (crate::job::is_job_name(input.name) || reads())
+    has_section && (kurabe_fio::is_job_name(input.name) || reads())
 }
 
 /// Returns whether a name occurs in a text, and not within a longer word: `ior` is not in `behavior`.

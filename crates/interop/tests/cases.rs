@@ -10,7 +10,8 @@ use kurabe_core::imported::{ImportedCell, PrintedFigure};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::workload::{OpKind, Pattern};
 use kurabe_core::{profile::Step, trace::Trace};
-use kurabe_interop::{ImportedRun, NoSurroundings, import, read_fio_job, read_trace};
+use kurabe_fio::{NoSurroundings, read_fio_job};
+use kurabe_interop::{ImportedRun, import, read_trace};
 use std::collections::BTreeSet;
 use std::path::Path;
 

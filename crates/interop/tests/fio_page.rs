@@ -4,7 +4,7 @@
 
 use crate::generated_page;
 use kurabe_core::Lang;
-use kurabe_interop::{FioOptionKind, fio_options};
+use kurabe_fio::{FioOptionKind, fio_options};
 
 const PAGES: [(Lang, &str); 2] = [
     (Lang::En, concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fio.md")),

@@ -9,7 +9,8 @@ use kurabe_core::workload::{
     AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow, LatencyTarget,
     OpenLoop, Pattern, SyncRule, Thinking, ThreadShare, Workload, WriteHint,
 };
-use kurabe_interop::{ExportFormat, NoSurroundings, export, fio_log, read_fio_job};
+use kurabe_fio::{NoSurroundings, fio_log, read_fio_job, read_fio_line};
+use kurabe_interop::{ExportFormat, export};
 use kurabe_testkit::needs::skip;
 use std::process::{Command, Stdio};
 
@@ -382,7 +383,7 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
 fn a_log_without_a_name_is_refused_on_the_line_as_fio_refuses_it() {
     let line = |words: &str| {
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        kurabe_interop::read_fio_line(&words).map(|line| line.source).map_err(|error| error.what().en.clone())
+        read_fio_line(&words).map(|line| line.source).map_err(|error| error.what().en.clone())
     };
     for option in ["write_bw_log", "write_iops_log", "write_lat_log"] {
         for words in ["--name=a --OPTION", "--name=a --OPTION --size=1m", "--name=a --OPTION="] {

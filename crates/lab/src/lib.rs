@@ -90,7 +90,6 @@ pub use crash::{CrashDone, CrashRequest, CutOutcome, CutPlace, CutTrial, crash_t
 pub use kurabe_core::profile::Overrides;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
-pub use kurabe_interop::{FioLine, is_job_name};
 pub use kurabe_program::{SyncOfFile, interrupted};
 pub use kurabe_promise::{BrokenKind, BrokenPromise, HazardKind, UnsafeOrder};
 pub use limited::{GivenUp, within};

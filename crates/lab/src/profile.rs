@@ -14,10 +14,8 @@ use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_explain::{SweepAxis, SweepPlan};
+use kurabe_fio::{FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line};
 use kurabe_host::tool_version;
-use kurabe_interop::{
-    FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line,
-};
 use kurabe_study::own_or_named_profile;
 use std::path::Path;
 use std::sync::Arc;

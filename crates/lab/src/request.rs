@@ -4,7 +4,7 @@ use kurabe_core::issue::{CachePolicy, Engine, EngineChoice};
 use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_core::target_name::TargetName;
 use kurabe_explain::SweepPlan;
-use kurabe_interop::FioJob;
+use kurabe_fio::FioJob;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -6,8 +6,8 @@ use super::shared::{ForceArgs, JudgedArgs, PlannedArgs, unaccepted};
 use crate::lang::below;
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
-use kurabe_interop::{FioJob, FioLog};
-use kurabe_lab::{FioLine, RunRequest, jobs_of_line, target_of_job};
+use kurabe_fio::{FioJob, FioLine, FioLog};
+use kurabe_lab::{RunRequest, jobs_of_line, target_of_job};
 use kurabe_report::Unaccepted;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -173,7 +173,7 @@ mod tests {
             .get_arguments()
             .chain(program.get_arguments());
         let of_fio = |name: &str| {
-            kurabe_interop::fio_options().iter().any(|group| group.names.iter().any(|other| other == name))
+            kurabe_fio::fio_options().iter().any(|group| group.names.iter().any(|other| other == name))
         };
         let both: Vec<&str> = flags.filter_map(clap::Arg::get_long).filter(|name| of_fio(name)).collect();
         assert_eq!(both, Vec::<&str>::new());

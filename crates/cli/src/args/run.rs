@@ -11,8 +11,9 @@ use kurabe_core::issue::{Engine, EngineChoice};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::profile::{OptionPart, ReplayStep, ReplayTiming, Step};
 use kurabe_core::{ErrorKind, Result, Text, shown, text, words::all_words};
-use kurabe_interop::{FioJob, TraceFormat};
-use kurabe_lab::{Overrides, Procedure, RunRequest, is_job_name, load_job, target_of_job};
+use kurabe_fio::{FioJob, is_job_name};
+use kurabe_interop::TraceFormat;
+use kurabe_lab::{Overrides, Procedure, RunRequest, load_job, target_of_job};
 use std::path::{Path, PathBuf};
 
 /// Operations in flight during a replay, enough that the queue depth does not limit the device.

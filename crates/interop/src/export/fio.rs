@@ -7,7 +7,6 @@
 //! other than kurabe's own test file.
 
 use super::facts::{of_model, one_line, step};
-use super::fio_options::{Job, OptionList, data_options};
 use super::other_tools;
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::Step;
@@ -15,6 +14,7 @@ use kurabe_core::quantity::{GIB, format_bytes};
 use kurabe_core::record::{Cell, RunRecord, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 use kurabe_core::{ErrorKind, Lang, Result, Text, mention::RUN, shown, text};
+use kurabe_fio::{OptionList, WrittenJobs, data_options};
 use std::fmt::Write;
 
 /// Name of the file that fio creates in a directory.
@@ -202,7 +202,7 @@ impl JobFile {
         notes: &[Text],
         (place, is_beside): (&JobTarget, bool),
     ) {
-        let job = Job::of(workload, cell.engine.as_ref(), place.direct);
+        let job = WrittenJobs::of(workload, cell.engine.as_ref(), place.direct);
         for note in notes.iter().chain(&job.notes) {
             self.comment(note);
         }

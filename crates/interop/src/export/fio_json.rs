@@ -6,10 +6,10 @@
 //! does not count (context switches, faults, batch sizes) are 0. Values without a place in fio's layout
 //! are under `kurabe`. The layout is that of fio 3.36.
 
-use super::fio_options::Job;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{Cell, Interval, LatencyRecord, Repetition, RunRecord};
 use kurabe_core::{shown, workload::OpKind};
+use kurabe_fio::WrittenJobs;
 use kurabe_stats::percentile_ns;
 use serde_json::{Map, Value, json};
 use std::ops::Add;
@@ -117,7 +117,7 @@ fn job(cell: &Cell, direct: bool) -> Value {
     let sync = latencies(OpKind::Sync);
     let together = LatencyRecord::together(&[OpKind::Read, OpKind::Write, OpKind::Trim].map(latencies));
     let options = cell.workload.as_ref().map(|workload| {
-        let sections = Job::of(workload, cell.engine.as_ref(), direct).sections;
+        let sections = WrittenJobs::of(workload, cell.engine.as_ref(), direct).sections;
         let options = sections.into_iter().next().unwrap_or_default();
         options.into_iter().map(|(key, value)| (key.to_owned(), Value::String(value))).collect::<Map<_, _>>()
     });

@@ -165,7 +165,7 @@ pub(super) fn elbencho(
         line.push_str(" --blockvarpct 0");
     }
     line.push_str(&format!(" -s {}", size(workload.span_bytes)));
-    let amount = super::fio_geometry::total_bytes(workload);
+    let amount = workload.amount_bytes();
     if let Some(bytes) = amount.filter(|_| !workload.pattern.is_sequential()) {
         line.push_str(&format!(" --randamount {bytes}"));
     }
@@ -190,7 +190,7 @@ pub(super) fn elbencho(
 
 fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
     let is_one = workload.threads <= 1;
-    let bytes = super::fio_geometry::total_bytes(workload);
+    let bytes = workload.amount_bytes();
     Some(match (workload.pattern, workload.thread_share) {
         _ if workload.offset_bytes > 0 => {
             text!("it always starts at the beginning of the target", "常に対象の先頭から始まります")

@@ -9,8 +9,8 @@ use super::fio_options::{JobOptions, direction, label};
 use super::kit::*;
 use super::parts::CELL_COUNTED_BYTES;
 use super::room;
-use crate::job::beside;
 use kurabe_core::number::long_time;
+use kurabe_fio::beside;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -3,8 +3,8 @@
 
 use super::json_tree::Json;
 use super::kit::*;
-use crate::fio_values::{ONE_BY_ONE, size_bytes, time_ns};
 use kurabe_core::{words::Keyword, workload::Pattern};
+use kurabe_fio::{ONE_BY_ONE, size_bytes, time_ns};
 
 /// Maximum number of options. fio has fewer, so a job with more of them is damaged.
 const OPTIONS_MOST: usize = 1000;

@@ -416,7 +416,7 @@ mod tests {
                         let _ = dates::seconds_of_iso(&iso);
                     }
                 }
-                let _ = (dates::seconds_of_iso(text), crate::fio_values::size_bytes(text, 1024));
+                let _ = (dates::seconds_of_iso(text), kurabe_fio::size_bytes(text, 1024));
             }
             let _ = json_tree::documents(&format!("{{{json}")).count();
         }

@@ -61,7 +61,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// Returns the cells of an entry.
 fn cells(entry: &Json) -> Vec<Cell> {
-    let block_bytes = entry.text_of("bs").and_then(|size| crate::fio_values::size_bytes(size, 1024));
+    let block_bytes = entry.text_of("bs").and_then(|size| kurabe_fio::size_bytes(size, 1024));
     let cell_of = |(direction, rate, iops): (Direction, &str, &str)| {
         let reason = text!("fio's KiB/s are printed as KBps", "fio の KiB/s が KBps と表示されます");
         let rate = units::figure(Quantity::Rate, Statistic::Mean, entry.text_of(rate)?, "KBps", 1024.0)?;
@@ -99,7 +99,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let (mut sizes, mut cells) = ([None, None], Vec::new());
     for (number, line) in input.lines() {
         if let Some(words) = holes(SIZES, line) {
-            sizes = words.map(|size: &str| crate::fio_values::size_bytes(size, 1024));
+            sizes = words.map(|size: &str| kurabe_fio::size_bytes(size, 1024));
         } else if let Some([words]) = holes(TITLE, line) {
             origin.target = holes("(Partition {}):", words).map(|[partition]| partition.to_owned());
         } else if let Some((direction, columns)) = row(line) {

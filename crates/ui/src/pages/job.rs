@@ -10,7 +10,7 @@ use kurabe_core::quantity::format_time_setting;
 use kurabe_core::shown::shell_word;
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
-use kurabe_interop::{NoSurroundings, read_fio_job};
+use kurabe_fio::{NoSurroundings, read_fio_job};
 use kurabe_lab::RunRequest;
 use std::collections::BTreeMap;
 

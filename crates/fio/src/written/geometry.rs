@@ -97,16 +97,3 @@ fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> JobGro
         if is_split { (length_bytes / block * block - others, block, others) } else { whole };
     JobGroup { offset_bytes, size_bytes, increment_bytes, jobs, hole_bytes }
 }
-
-/// Returns the number of bytes for all threads together, if an amount ends the workload.
-pub(super) fn total_bytes(workload: &Workload) -> Option<u64> {
-    let grain = u64::from(workload.grain_bytes()).max(1);
-    let whole = workload.span_bytes / grain * grain;
-    let streams = match (workload.pattern, workload.thread_share) {
-        (Pattern::Interleaved, _) | (_, ThreadShare::Usual | ThreadShare::Parts) => 1,
-        (_, ThreadShare::Whole) => u64::from(workload.threads),
-    };
-    let passes =
-        workload.end.passes.map(|passes| whole.saturating_mul(u64::from(passes)).saturating_mul(streams));
-    workload.end.bytes.into_iter().chain(passes).min()
-}

@@ -1,9 +1,9 @@
 //! Values of a section's options.
 
-use crate::fio_values::{size_bytes, time_ns};
 use crate::job::line::refused;
 use crate::job::sections::{JobSection, JobText, Written};
 use crate::job::table::{BARE, FioOptionKind, fio_options, group_of};
+use crate::values::{size_bytes, time_ns};
 use kurabe_core::profile::MOST_THREADS;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Place, Result, Text, closest, text};

@@ -4,11 +4,19 @@
 //! to the named job files. So a command line becomes the text of a job file, and an error shows the
 //! line of the option in it.
 
-use crate::ExportFormat;
-use crate::export::FioLogKind;
 use crate::job::table::{BARE, BARE_WORDS, FioOptionKind, FioOptions, group_of, plain_name};
+use crate::log::FioLogKind;
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown::shell_word, text};
+
+/// fio's layout of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioResults {
+    /// `--output-format=json` or `json+`.
+    Json,
+    /// `--minimal` or `--output-format=terse`.
+    Terse,
+}
 
 /// Contents of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +29,8 @@ pub struct FioLine {
     pub sections: Vec<String>,
     /// Whether jobs are only parsed.
     pub parse_only: bool,
-    /// fio layout of the results, if one is requested.
-    pub results_as: Option<ExportFormat>,
+    /// Layout of the results, if one is requested.
+    pub results_as: Option<FioResults>,
     /// File for the results.
     pub output: Option<OutputPath>,
     /// Whether writing is prohibited.
@@ -99,13 +107,13 @@ impl FioLine {
             (_, "readonly") => self.is_read_only = true,
             (_, "section") => self.sections.extend(value),
             (_, "output") => self.output = value.as_deref().map(OutputPath::from),
-            (_, "minimal") => self.results_as = Some(ExportFormat::FioTerse),
+            (_, "minimal") => self.results_as = Some(FioResults::Terse),
             (_, "output-format") => {
                 let formats = value.unwrap_or_default();
                 for format in formats.split(',') {
                     match format {
-                        "json" | "json+" => self.results_as = Some(ExportFormat::FioJson),
-                        "terse" => self.results_as = Some(ExportFormat::FioTerse),
+                        "json" | "json+" => self.results_as = Some(FioResults::Json),
+                        "terse" => self.results_as = Some(FioResults::Terse),
                         "normal" => {}
                         _ => return Err(no_format(format)),
                     }

@@ -3,11 +3,11 @@
 /// Words for the flags of sync_file_range, with the kernel's numbers.
 pub(crate) const PAGE_RANGE_FLAGS: [(&str, u32); 3] = [("wait_before", 1), ("write", 2), ("wait_after", 4)];
 /// Engines that issue one operation at a time, regardless of `iodepth`.
-pub(crate) const ONE_BY_ONE: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
+pub const ONE_BY_ONE: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 /// Parses fio's sizes: with `kb_base` 1024, the default, `4k` and `4kB` are 4096 and `4ki` is 4000.
 /// With 1000 it is the other way round.
-pub(crate) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
+pub fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
     let words = words.trim().to_ascii_lowercase();
     let digits = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
     let (number, suffix) = words.split_at(digits);
@@ -21,7 +21,7 @@ pub(crate) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
 }
 
 /// Parses fio's times to ns. A number without a unit is in seconds.
-pub(crate) fn time_ns(word: &str) -> Option<u64> {
+pub fn time_ns(word: &str) -> Option<u64> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
     let factor: u64 = match word[digits..].trim() {
         "us" | "usec" => 1_000,

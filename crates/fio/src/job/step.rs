@@ -7,8 +7,8 @@ use super::order::{alignment, direction, fio_places, flow, in_order, pattern, pr
 use super::own::OwnStep;
 use super::region::{Reach, Region, region, spread};
 use super::steady::steady_rounds;
-use crate::export::FioLogKind;
-use crate::fio_values::{ONE_BY_ONE, PAGE_RANGE_FLAGS};
+use crate::log::FioLogKind;
+use crate::values::{ONE_BY_ONE, PAGE_RANGE_FLAGS};
 use kurabe_core::profile::{
     FioForm, IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionInput,
     Overrides, Rounds,
@@ -170,7 +170,7 @@ fn logs(reader: &OptionReader<'_>) -> Result<Vec<(FioLogKind, String)>> {
 
 /// Returns the label of a job's cell: its work, with the name of the job. Jobs written by kurabe are
 /// named after their work and direction, and the direction has its own column in tables.
-pub(crate) fn beside(work: &str, job: &str, direction: Option<Direction>) -> String {
+pub fn beside(work: &str, job: &str, direction: Option<Direction>) -> String {
     let job = job.trim();
     match direction {
         _ if job.is_empty() => work.to_owned(),

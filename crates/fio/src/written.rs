@@ -3,9 +3,11 @@
 //! Every field of a workload becomes options, notes, or both: here, or by the table of options for values that fio has
 //! in the same form. Meanings of the options: fio's HOWTO, version 3.33, and its sources where it is silent.
 
-use super::fio_geometry::{JobGroup, geometry, total_bytes};
-use crate::fio_values::PAGE_RANGE_FLAGS;
+mod geometry;
+
 use crate::job::OwnStep;
+use crate::values::PAGE_RANGE_FLAGS;
+use crate::written::geometry::{JobGroup, geometry};
 use kurabe_core::issue::{Engine, RecordedEngine, WaitMode};
 use kurabe_core::profile::{FioForm, OPTIONS, OptionInput};
 use kurabe_core::workload::{
@@ -19,14 +21,14 @@ use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 const REFILLED_BYTES: u32 = 64 << 10;
 
 /// Options of a section, in order.
-pub(super) type OptionList = Vec<(&'static str, String)>;
+pub type OptionList = Vec<(&'static str, String)>;
 
 /// A workload as fio jobs.
-pub(super) struct Job {
+pub struct WrittenJobs {
     /// A section for each group of jobs that differ only in their offset.
-    pub(super) sections: Vec<OptionList>,
+    pub sections: Vec<OptionList>,
     /// Differences between fio and kurabe.
-    pub(super) notes: Vec<Text>,
+    pub notes: Vec<Text>,
 }
 
 /// Engines of kurabe and their counterparts.
@@ -38,10 +40,10 @@ struct JobDraft {
     notes: Vec<Text>,
 }
 
-impl Job {
+impl WrittenJobs {
     /// Returns the jobs that repeat a workload, with the engine that kurabe used, with or without the
     /// page cache.
-    pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
+    pub fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
         let threads_engine = engine.is_some_and(|engine| {
             [Engine::Threads, Engine::Mmap].iter().any(|one| engine.name == RecordedEngine::Real(*one))
         });
@@ -100,7 +102,7 @@ fn own_step(workload: &Workload, jobs: u64) -> OwnStep {
 /// Returns whether reads can return to a block, so that the state of the page cache matters.
 fn covers_again(workload: &Workload) -> bool {
     let all = workload.end.passes == Some(1)
-        || total_bytes(workload).is_some_and(|bytes| bytes <= workload.span_bytes);
+        || workload.amount_bytes().is_some_and(|bytes| bytes <= workload.span_bytes);
     workload.read_percent > 0 && !all
 }
 
@@ -319,7 +321,7 @@ impl JobDraft {
     }
 
     fn end(&mut self, workload: &Workload, jobs: u64) {
-        let amount = total_bytes(workload);
+        let amount = workload.amount_bytes();
         if let Some(bytes) = amount {
             let grain = u64::from(workload.grain_bytes()).max(1);
             let each = (bytes / jobs.max(1) / grain * grain).max(grain);
@@ -403,7 +405,7 @@ impl JobDraft {
 
 /// Returns weights as whole percents with the sum 100, by largest remainder, and whether all of them
 /// are exact.
-pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
+fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
     let sum = weights.iter().map(|weight| u64::from(*weight)).sum::<u64>().max(1);
     let mut shares: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * 100 / sum).collect();
     let rest = |index: &usize| std::cmp::Reverse(u64::from(weights[*index]) * 100 % sum);
@@ -426,7 +428,7 @@ fn time_words(time_ns: u64) -> String {
 }
 
 /// Returns the options for the written data.
-pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
+pub fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
     let on = |name: &'static str| vec![(name, "1".to_owned())];
     match data {
         Data::Random if largest_block_bytes <= REFILLED_BYTES => on("refill_buffers"),

@@ -16,19 +16,19 @@ mod steady;
 mod step;
 mod table;
 
-pub use crate::job::line::{FioLine, read_fio_line};
+pub use crate::job::line::{FioLine, FioResults, read_fio_line};
 pub(crate) use crate::job::own::OwnStep;
 pub use crate::job::sections::{JobSurroundings, NoSurroundings};
-pub(crate) use crate::job::step::beside;
+pub use crate::job::step::beside;
 pub use crate::job::table::{FioOptionKind, FioOptions, fio_options};
 
-use crate::export::{FioLog, FioLogKind};
 use crate::job::notes::Notes;
 use crate::job::options::OptionReader;
 use crate::job::order::number_places;
 use crate::job::region::Reach;
 use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
+use crate::log::{FioLog, FioLogKind};
 use kurabe_core::mention::{CACHE, FIO, PROFILE, RUN, RUNS};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::profile::{Order, Profile, Rules, Step};

@@ -206,7 +206,7 @@ mod tests {
             include_str!("order.rs"),
             include_str!("region.rs"),
             include_str!("steady.rs"),
-            include_str!("../export/fio_log.rs"),
+            include_str!("../log.rs"),
             include_str!("options.rs"),
             include_str!("line.rs"),
         ];

@@ -250,6 +250,6 @@ impl Sum<'_> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
-        word.parse().ok().or_else(|| crate::fio_values::size_bytes(word, 1024).map(|bytes| bytes as f64))
+        word.parse().ok().or_else(|| crate::values::size_bytes(word, 1024).map(|bytes| bytes as f64))
     }
 }
