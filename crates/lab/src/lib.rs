@@ -18,11 +18,9 @@
 
 mod clock;
 mod computer;
-mod crash;
 mod exchange;
-mod ext4_journal;
-
 mod fit_count;
+mod folder;
 mod foreseen;
 mod handle;
 mod health_file;
@@ -34,26 +32,20 @@ mod journal;
 mod limited;
 mod machine;
 mod made;
-mod marks;
 mod model;
 mod movers;
-mod on_model;
 mod open;
-mod open_files;
 pub mod output;
 mod own_devices;
 mod passing_folder;
 mod prepared;
-mod pricing;
 mod profile;
-mod promised;
 mod ranked;
 mod ranking;
 mod recording;
 mod recover;
 mod request;
 mod served;
-mod served_folder;
 mod serving;
 mod shared_points;
 mod side_by_side;
@@ -62,19 +54,21 @@ mod stores;
 mod stream;
 mod study;
 mod swept;
-mod system_tool;
 mod tables;
 mod trace;
 pub mod versus;
 mod warmth;
 mod what_if;
-mod without_root;
 mod words;
-mod zfs_pool;
 
 pub use computer::computer_file;
 pub use exchange::{Exchanged, exchange};
 pub use fit_count::largest_count;
+pub use folder::{
+    CommandEnd, CrashDone, CrashRequest, CutOutcome, CutPlace, CutTrial, FileSystemKind, FolderRequest,
+    LeftBehind, ModelFolder, NO_FILES, OnDone, OnRequest, PriceRequest, PricedCommand, ServedFolder,
+    UNMARKED, crash_test, mark, price, run_on, without_root,
+};
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use health_file::{AttachedHealth, attach_health};
@@ -83,31 +77,25 @@ pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use inference::{InferenceRequest, InferredTarget, PredictedFigure};
 pub use journal::Lab;
-pub use kurabe_engine::monotonic_ns;
-pub use kurabe_ranks::{Communicator, Party, PartyPlan};
-
-pub use crash::{CrashDone, CrashRequest, CutOutcome, CutPlace, CutTrial, crash_test};
 pub use kurabe_core::profile::Overrides;
+pub use kurabe_engine::monotonic_ns;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};
 pub use kurabe_program::{SyncOfFile, interrupted};
 pub use kurabe_promise::{BrokenKind, BrokenPromise, HazardKind, UnsafeOrder};
+pub use kurabe_ranks::{Communicator, Party, PartyPlan};
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
-pub use marks::mark;
 pub use model::{load_model, model_record};
 pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_of};
-pub use on_model::{OnDone, OnRequest, run_on};
 pub use open::{Done, Open};
 pub use own_devices::check_targets;
 pub use prepared::Prepared;
-pub use pricing::{NO_FILES, PriceRequest, PricedCommand, UNMARKED, price};
 pub use profile::{jobs_of_line, load_job, load_profile};
 pub use ranking::{ModelLimits, RankedModel, assumed_movers, limits_of_runs, ranked_models};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
-pub use served_folder::{CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ModelFolder, ServedFolder};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
     ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,
@@ -123,5 +111,4 @@ pub use study::{StudyRunner, check_paths, run_study, share_points};
 pub use tables::write_tables;
 pub use trace::measured_latencies;
 pub use what_if::what_if;
-pub use without_root::without_root;
 pub use words::{assignments, parse_label, parse_percent, parse_writes, text_of};

@@ -7,8 +7,8 @@
 //! back, so that the trace contains its writes. If the kernel does not allow tracing, the devices'
 //! own counters give the sums.
 
+use crate::folder::check_end;
 use crate::handle::RunHandle;
-use crate::pricing::check_end;
 use kurabe_core::record::Traffic;
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_host::{BlockNode, DeviceCounters, Roots, devices_right_under, devices_under};

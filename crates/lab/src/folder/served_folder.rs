@@ -13,10 +13,10 @@ mod command;
 
 pub use command::{CommandEnd, LeftBehind};
 
+use crate::folder::system_tool::{POINT, cannot_fill, cannot_unmount, program};
+use crate::folder::without_root::{FileSystemProgram, is_without_root};
+use crate::folder::zfs_pool::ZfsPool;
 use crate::handle::RunHandle;
-use crate::system_tool::{POINT, cannot_fill, cannot_unmount, program};
-use crate::without_root::{FileSystemProgram, is_without_root};
-use crate::zfs_pool::ZfsPool;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Process, file_extents, users_of_file_system};

@@ -6,9 +6,9 @@
 //! of requests depends on the time of the kill.
 
 use super::{PATIENCE, ServedFolder};
+use crate::folder::system_tool::POINT;
+use crate::folder::without_root::is_without_root;
 use crate::handle::RunHandle;
-use crate::system_tool::POINT;
-use crate::without_root::is_without_root;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Descendant, block_number, mounts_of, swap_off, thaw, uses_file_system};
 use kurabe_program::{CallLog, Enclosure, Foreground, ForegroundEnd};

@@ -6,7 +6,7 @@
 //! fuse2fs, written by the authors of ext4, provides ext4. The device receives the requests of
 //! fuse2fs: the kernel does not merge them, and there is no journal.
 
-use crate::system_tool::{POINT, cannot_fill, cannot_run};
+use crate::folder::system_tool::{POINT, cannot_fill, cannot_run};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::system_program;
 use kurabe_program::die_with_starter;

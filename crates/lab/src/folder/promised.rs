@@ -1,6 +1,6 @@
 //! Promises of a command's calls about the files in its folder.
 
-use crate::served_folder::ServedFolder;
+use crate::folder::served_folder::ServedFolder;
 use kurabe_core::{Error, Result, text};
 use kurabe_program::{BeforeSync, CallLog, CallRules, SyncOfFile};
 use kurabe_promise::{

@@ -8,7 +8,7 @@
 //!
 //! The visitor does all of this except ending zfs-fuse, which any thread may do.
 
-use crate::system_tool::{POINT, cannot_fill, cannot_run, cannot_unmount, program};
+use crate::folder::system_tool::{POINT, cannot_fill, cannot_run, cannot_unmount, program};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::{process_exists, system_program};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};

@@ -1,14 +1,14 @@
 //! Pricing: runs a command on a device that kurabe serves, as often as requested, and bills the
 //! requests that the device received.
 
-use crate::ext4_journal::{journal_of, times_commits};
-use crate::handle::RunHandle;
-use crate::marks::Marks;
-use crate::open_files::OpenFiles;
-use crate::served_folder::{
+use crate::folder::ext4_journal::{journal_of, times_commits};
+use crate::folder::marks::Marks;
+use crate::folder::open_files::OpenFiles;
+use crate::folder::served_folder::{
     CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ModelFolder, ServedFolder, SettledFile,
 };
-use crate::without_root::is_without_root;
+use crate::folder::without_root::is_without_root;
+use crate::handle::RunHandle;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};

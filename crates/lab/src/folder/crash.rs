@@ -7,12 +7,12 @@
 //! calls say what it had confirmed. The same seed gives the same position and the same losses, if
 //! the command makes the same calls.
 
+use crate::folder::on_model::OnRequest;
+use crate::folder::pricing::check_end;
+use crate::folder::promised::{Promised, unsafe_orders};
+use crate::folder::served_folder::{FileSystemKind, ServedFolder};
 use crate::handle::RunHandle;
-use crate::on_model::OnRequest;
 use crate::passing_folder::PassingFolder;
-use crate::pricing::check_end;
-use crate::promised::{Promised, unsafe_orders};
-use crate::served_folder::{FileSystemKind, ServedFolder};
 use kurabe_core::random::Random;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::{BeforeSync, SyncOfFile};

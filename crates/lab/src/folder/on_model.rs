@@ -1,8 +1,8 @@
 //! Runs a command in a folder on a modelled device in real time.
 
+use crate::folder::pricing::{kernel, recorded_run};
+use crate::folder::served_folder::{FolderEnd, FolderRequest, ModelFolder, ServedFolder};
 use crate::handle::RunHandle;
-use crate::pricing::{kernel, recorded_run};
-use crate::served_folder::{FolderEnd, FolderRequest, ModelFolder, ServedFolder};
 use kurabe_core::words::Keyword;
 use kurabe_core::{Result, Text};
 use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
