@@ -122,7 +122,11 @@ pub fn sweep(
     let handle = signals::listen_as(leads)?;
     let mut prepared = Prepared::new(args.request()?)?;
     if args.planned.dry_run {
-        return if leads { print_page(&render_foreseen(&prepared, &style())?) } else { Ok(()) };
+        return if leads {
+            print_page(&render_foreseen(prepared.profile(), &prepared.foresee()?, &style()))
+        } else {
+            Ok(())
+        };
     }
     if let Some(communicator) = communicator
         && !prepared.share_sweep(communicator, &handle)?
@@ -174,7 +178,8 @@ pub fn measured(
 ) -> Result<Option<Done>> {
     let prepared = Prepared::new(request)?;
     if is_dry {
-        return print_page(&render_foreseen(&prepared, &style())?).map(|()| None);
+        return print_page(&render_foreseen(prepared.profile(), &prepared.foresee()?, &style()))
+            .map(|()| None);
     }
     if list.is_some() {
         prepared.check_lists_operations()?;

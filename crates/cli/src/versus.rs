@@ -21,7 +21,11 @@ use serde_json::json;
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let prepared = PreparedVersus::new(args.request()?)?;
     if args.dry_run {
-        return print_page(&render_foreseen_versus(&prepared, &style())?);
+        return print_page(&render_foreseen_versus(
+            prepared.runs()[0].profile(),
+            &prepared.foresee()?,
+            &style(),
+        ));
     }
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
         say(too_short(&short).get(lang()));

@@ -14,6 +14,7 @@ pub mod digest;
 pub mod display;
 pub mod environment;
 pub mod event;
+pub mod foreseen;
 pub mod glib_random;
 pub mod imported;
 pub mod issue;

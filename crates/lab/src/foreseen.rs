@@ -2,32 +2,12 @@
 
 use crate::profile::ProfileWithTraces;
 use kurabe_core::environment::Environment;
+use kurabe_core::foreseen::Foreseen;
 use kurabe_core::profile::{PlannedWrites, Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{TargetOptions, planned_time_ns};
 use std::path::{Path, PathBuf};
-
-/// Expected effects of a run on its target.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Foreseen {
-    /// Minimum measuring time, if the cells are limited by time.
-    pub planned_ns: Option<u64>,
-    /// Bytes that offsets cover.
-    pub span_bytes: u64,
-    /// Size of the test file that is written first, if any.
-    pub test_file_bytes: Option<u64>,
-    /// Number of cells that write.
-    pub writing_cells: usize,
-    /// Whether the target may be written. Always `false` for models.
-    pub writable: bool,
-    /// Total bytes written, including the test file.
-    pub writes: PlannedWrites,
-    /// Environment of the target; empty for a model.
-    pub environment: Environment,
-    /// The target. A path is absolute.
-    pub target: PathBuf,
-}
 
 /// Properties of a target that determine how much a run writes.
 #[derive(Clone, Copy)]
@@ -83,6 +63,7 @@ impl Extent {
             test_file_bytes: self.test_file.then_some(self.span_bytes),
             writing_cells: tasks.iter().filter(|task| task.writes()).count(),
             writable: self.writable,
+            is_modelled: false,
             writes: self.planned_writes(plan, &tasks),
             environment,
             target,

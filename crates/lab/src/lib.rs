@@ -69,7 +69,6 @@ pub use folder::{
     LeftBehind, ModelFolder, NO_FILES, OnDone, OnRequest, PriceRequest, PricedCommand, ServedFolder,
     UNMARKED, crash_test, mark, price, run_on, without_root,
 };
-pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use health_file::{AttachedHealth, attach_health};
 pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest};

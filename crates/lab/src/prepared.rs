@@ -2,7 +2,7 @@
 //! yet.
 
 use crate::clock::{now, random_word};
-use crate::foreseen::{Extent, Foreseen};
+use crate::foreseen::Extent;
 use crate::handle::RunHandle;
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
@@ -16,6 +16,7 @@ use crate::served::observed;
 use crate::swept::{Swept, SweptSteps};
 use kurabe_compare::WriteCaches;
 use kurabe_core::environment::Environment;
+use kurabe_core::foreseen::Foreseen;
 use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
@@ -192,7 +193,7 @@ impl Prepared {
                 let test_file_bytes = self.fills_model().then_some(extent.span_bytes);
                 let given = self.request.target.typed();
                 let foreseen = extent.foresee(&self.plan, given, Environment::default());
-                Foreseen { test_file_bytes, ..foreseen }
+                Foreseen { test_file_bytes, is_modelled: true, ..foreseen }
             }
         })
     }

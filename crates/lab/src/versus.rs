@@ -21,6 +21,7 @@ use crate::step_change::drop_doubles;
 use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
+use kurabe_core::foreseen::{ForeseenSide, ForeseenVersus, LongestTime};
 use kurabe_core::issue::Settings;
 use kurabe_core::mention::{COMPARE, DESTROY_DATA_ON, PROFILE, RUN, VARY};
 use kurabe_core::profile::{Overrides, Profile, Step};
@@ -44,17 +45,6 @@ const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
 /// Default time limit for the measurement, which a user will accept.
 pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
-
-/// Limit of an interleaved measurement whose cells are not decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LongestTime {
-    /// Measuring time in ns of all targets together, by this machine's clock, or by the models'
-    /// clocks if all targets are models.
-    Measuring(u64),
-    /// Wall-clock time in ns. Models get as many repetitions as they need, because their virtual
-    /// time costs the user nothing.
-    Computing(u64),
-}
 
 /// Maximum number of variants in one measurement. With more, each would get too few blocks for a
 /// verdict in acceptable time.
@@ -134,8 +124,30 @@ impl PreparedVersus {
         &self.runs
     }
 
+    /// Returns how much the measurement writes, and how long it takes at most.
+    ///
+    /// # Errors
+    /// When a target does not exist.
+    pub fn foresee(&self) -> Result<ForeseenVersus> {
+        let limit = self.limit();
+        let mut variants = self.request.variants.iter().map(|variant| variant.name.clone());
+        let of_run = |(place, run): (usize, &Prepared)| {
+            let mut foreseen = run.foresee()?;
+            if foreseen.writes.time_ns > 0 {
+                // The number of repetitions is decided during the measurement. The maximum duration is
+                // the upper bound for the writing time.
+                foreseen.writes.time_ns = limit.ns();
+            }
+            let shared = foreseen.test_file_bytes.take_if(|_| self.shares_test_file(place));
+            foreseen.writes.bytes = foreseen.writes.bytes.saturating_sub(shared.unwrap_or(0));
+            Ok(ForeseenSide { variant: variants.next(), foreseen, shares_test_file: shared.is_some() })
+        };
+        let sides = self.runs.iter().enumerate().map(of_run).collect::<Result<_>>()?;
+        Ok(ForeseenVersus { limit, sides })
+    }
+
     /// Returns whether a run uses the test file of an earlier one.
-    pub fn shares_test_file(&self, place: usize) -> bool {
+    fn shares_test_file(&self, place: usize) -> bool {
         let run = &self.runs[place];
         let Some(path) = path_of_its_file(run) else { return false };
         let shares = |before: &Prepared| {

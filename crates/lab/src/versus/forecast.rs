@@ -1,9 +1,10 @@
 //! Report of which differences an interleaved measurement can find.
 
-use super::{Live, LongestTime};
+use super::Live;
 use crate::stream::{ForecastCell, Happening, TurnsEvent};
 use kurabe_compare::CellForecast;
 use kurabe_core::Result;
+use kurabe_core::foreseen::LongestTime;
 use kurabe_engine::BlocksSoFar;
 
 impl Live<'_, '_> {

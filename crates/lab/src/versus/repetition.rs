@@ -1,8 +1,9 @@
 //! How long a repetition of an interleaved measurement lasts, and the fewest of them.
 
-use super::{LongestTime, SHORTEST_REPETITION_NS, USUAL_REPETITION_NS, VersusRequest};
+use super::{SHORTEST_REPETITION_NS, USUAL_REPETITION_NS, VersusRequest};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS};
 use kurabe_core::environment::BlockDevice;
+use kurabe_core::foreseen::LongestTime;
 use kurabe_core::record::RunHeader;
 
 impl VersusRequest {

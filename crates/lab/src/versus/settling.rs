@@ -1,7 +1,8 @@
 //! How long the cells of an interleaved measurement are observed until they settle.
 
-use super::{LongestTime, VersusRequest};
+use super::VersusRequest;
 use kurabe_core::environment::BlockDevice;
+use kurabe_core::foreseen::LongestTime;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::RunHeader;
 use kurabe_engine::SettlingTime;

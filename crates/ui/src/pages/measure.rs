@@ -219,7 +219,7 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
         Wish::Run(request) => {
             let prepared = Prepared::new(*request)?;
             html! {
-                p { (foreseen_sentence(&prepared.foresee()?, prepared.is_modelled()).get(lang)) }
+                p { (foreseen_sentence(&prepared.foresee()?).get(lang)) }
                 @if prepared.target().path().is_some_and(|path| path.starts_with("/dev/")) {
                     (writing(form.target.trim(), form.profile_name(), lang))
                 }
@@ -228,7 +228,7 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
         Wish::Turns(request) => {
             let command = turns::command(&request, &form.vary, (&form.size, &form.time))?;
             html! {
-                (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?)?, lang))
+                (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?.foresee()?), lang))
                 p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
                 pre { code { (command) } }
             }
