@@ -2,11 +2,12 @@
 
 use crate::args::{CardArgs, Global};
 use crate::output::{outputs_next_to_result, print, print_json, write_bytes};
+use crate::show::ScriptLine;
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_chart::{DRAWS_PNG, Theme, png};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_report::{ScriptLine, card as picture_of};
+use kurabe_report::card as picture_of;
 use std::path::Path;
 
 /// Runs the command.

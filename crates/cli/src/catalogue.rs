@@ -2,8 +2,9 @@
 
 use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
+use crate::show::ScriptLine;
 use kurabe_core::{Result, record::RunRecord};
-use kurabe_report::{EntryLine, ScriptLine, render_beside, render_catalogue, render_entry};
+use kurabe_report::{EntryLine, render_beside, render_catalogue, render_entry};
 use kurabe_study::catalogue::{Catalogue, beside};
 
 /// Runs the command.

@@ -4,8 +4,8 @@ use crate::args::{CheckArgs, Global};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_texts, say};
 use crate::share::Share;
+use crate::show::{ScriptLine, image_error, image_lines};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_report::{ScriptLine, image_error, image_lines};
 use kurabe_store::StoreCheck;
 use std::path::Path;
 

@@ -3,19 +3,19 @@
 use crate::args::{CompareArgs, Global, HistoryArgs, JudgedArgs, RecommendArgs};
 use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
+use crate::show::{ScriptLine, pair_line};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_compare::{Use, check_about, fastest, measured_again, names, pairs};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, text};
-use kurabe_lab::{
-    ModelSide, assumed_movers, distinct_runs, limits_of_runs, observed, ranked_models, sides_of_runs,
-};
+use kurabe_lab::{assumed_movers, distinct_runs, limits_of_runs, observed, ranked_models, sides_of_runs};
 use kurabe_report::{
-    ScriptLine, SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words,
-    forests, history_doc, pair_line, ranking_doc, recommendation_doc, render_demerits, render_pair,
-    render_pairs, render_pictures,
+    SpokenPairs, Unaccepted, accept, answer_for, demerit_pictures, demerits, fastest_words, forests,
+    history_doc, ranking_doc, recommendation_doc, render_demerits, render_pair, render_pairs,
+    render_pictures,
 };
 use kurabe_store::Filter;
+use kurabe_study::ModelSide;
 
 /// Runs the command.
 ///

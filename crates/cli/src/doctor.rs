@@ -4,9 +4,9 @@
 use crate::args::{DoctorArgs, Global};
 use crate::output::{print_json, print_page, style};
 use crate::run::measured_as;
+use crate::show::render_doctor;
 use kurabe_core::Result;
 use kurabe_lab::{MachineFacts, computer_file, wake_time_ns};
-use kurabe_report::render_doctor;
 
 /// Runs the command.
 ///
@@ -23,6 +23,6 @@ pub fn doctor(args: &DoctorArgs, global: &Global, command_line: &[String]) -> Re
     // The trial on the path is recorded in the store. Without a store, none is created for it.
     let store = global.store().existing()?;
     let leftovers = store.as_deref().map_or(Ok(Vec::new()), kurabe_lab::recover)?;
-    let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path, store.as_deref())?, &leftovers);
+    let findings = crate::show::doctor(&MachineFacts::gather(&args.path, store.as_deref())?, &leftovers);
     if global.json { print_json(&findings) } else { print_page(&render_doctor(&findings, &style())) }
 }

@@ -4,10 +4,10 @@ use crate::args::{ExchangeArgs, Global};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
 use crate::share::Share;
+use crate::show::ScriptLine;
 use crate::stored::{open_recovered, own_store};
 use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_lab::{Exchanged, exchange, shared};
-use kurabe_report::ScriptLine;
 use kurabe_store::{Runs, SharedAccess};
 
 /// `kurabe push`: sends runs to a shared database.

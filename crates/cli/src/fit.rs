@@ -3,9 +3,10 @@
 use crate::args::{FitArgs, Global};
 use crate::output::{print_json, print_page, style};
 use crate::run::measured;
+use crate::show::ScriptLine;
 use kurabe_compare::{Fit, FitVerdict, Use};
 use kurabe_core::Result;
-use kurabe_report::{ScriptLine, accept_fit, fit_answer, fit_doc};
+use kurabe_report::{accept_fit, fit_answer, fit_doc};
 
 /// Runs the command.
 ///

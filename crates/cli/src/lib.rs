@@ -28,6 +28,7 @@ mod rm;
 mod run;
 mod serve;
 mod share;
+pub mod show;
 mod signals;
 mod stored;
 mod study;

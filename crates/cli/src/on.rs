@@ -3,6 +3,7 @@
 use crate::args::{Global, OnArgs, ServedModelArgs};
 use crate::lang::lang;
 use crate::output::{print_json, print_page, print_texts, progress_mode, say, say_over, style};
+use crate::show::{Mode, Priced, ScriptLine, crash_lines};
 use crate::signals;
 use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_lab::{
@@ -10,7 +11,7 @@ use kurabe_lab::{
     run_on,
 };
 use kurabe_price::device_below;
-use kurabe_report::{Mode, Priced, ScriptLine, crash_lines, served_lines};
+use kurabe_report::served_lines;
 use std::os::unix::process::ExitStatusExt;
 
 /// If replies take longer than the model specifies by more than this factor, timing is not judged.

@@ -2,9 +2,10 @@
 
 use crate::args::{ForceArgs, Global};
 use crate::lang::lang;
+use crate::show::{Mode, ScriptLine};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
 use kurabe_lab::output::{Output, Outputs};
-use kurabe_report::{Mode, ScriptLine, Style};
+use kurabe_report::Style;
 use kurabe_store::Secrets;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};

@@ -2,11 +2,12 @@
 
 use crate::args::{CompareArgs, Global};
 use crate::output::{print_json, print_page, style};
+use crate::show::ScriptLine;
 use crate::{lang::t, share::Share, stored::store_with_runs};
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::{ErrorKind, Result, digest::Digests, record::RunSummary, text};
 use kurabe_lab::assignments;
-use kurabe_report::{PIVOT_WORDS, ScriptLine, pivot_answer, render_pivot};
+use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Runs;
 
 /// Number of runs from which progress is shown while they are read.

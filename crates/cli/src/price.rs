@@ -5,6 +5,7 @@ use crate::args::{Global, MarkArgs, PriceArgs};
 use crate::lang::lang;
 use crate::on::say_left;
 use crate::output::{outputs_next_to_result, print_json, print_page, say, style, write_out};
+use crate::show::{Priced, changes_line, over_budget};
 use crate::signals;
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::outside::text_of_file;
@@ -12,7 +13,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_lab::output::Output;
 use kurabe_lab::{PriceRequest, PricedCommand, price as record_and_price, without_root};
 use kurabe_price::{Bill, Budget, Changes, Panel};
-use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
+use kurabe_report::Unaccepted;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 

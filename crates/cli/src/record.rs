@@ -3,11 +3,11 @@
 use crate::args::{Global, RecordArgs};
 use crate::lang::{lang, t};
 use crate::output::{outputs_next_to_result, print_json, print_texts, say, write_out};
+use crate::show::{recorded_lines, recorded_script};
 use crate::signals;
 use kurabe_core::Result;
 use kurabe_interop::write_iolog_v3;
 use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, output::Output, record_command};
-use kurabe_report::{recorded_lines, recorded_script};
 
 /// Runs the command.
 ///

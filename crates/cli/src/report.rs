@@ -4,11 +4,12 @@ use crate::args::{Global, ReportArgs};
 use crate::compare::load;
 use crate::lang::{lang, t};
 use crate::output::{self, outputs, print, print_json, say, write_bytes};
+use crate::show::ScriptLine;
 use kurabe_chart::Theme;
 use kurabe_compare::check_about;
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Result, number, record::RunRecord, words::Keyword};
-use kurabe_report::{MadeReport, Report, ReportFormat, ScriptLine};
+use kurabe_report::{MadeReport, Report, ReportFormat};
 use kurabe_store::without_paths;
 
 /// Runs the command.

@@ -3,10 +3,10 @@
 use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
 use crate::output::{can_ask, say, tell};
+use crate::show::ScriptLine;
 use crate::stored::own_store;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::remove_run;
-use kurabe_report::ScriptLine;
 use kurabe_store::Store;
 use std::io::BufRead;
 

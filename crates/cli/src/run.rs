@@ -6,6 +6,7 @@ use crate::output::{
     error_style, outputs_next_to_result, print_json, print_page, print_record, print_texts, progress_mode,
     result_follows_progress, say, style, write_out,
 };
+use crate::show::{Progress, ScriptLine, image_error, image_lines};
 use crate::{is_silent, signals, stored::open_recovered};
 use kurabe_core::{ErrorKind, Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
@@ -14,8 +15,8 @@ use kurabe_lab::{
     Communicator, Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream,
 };
 use kurabe_report::{
-    Progress, ScriptLine, headline, image_error, image_lines, render_foreseen, render_rescued, render_result,
-    render_run, render_sweep_result, render_sweep_run,
+    headline, render_foreseen, render_rescued, render_result, render_run, render_sweep_result,
+    render_sweep_run,
 };
 use std::path::Path;
 

@@ -2,6 +2,10 @@
 
 use crate::args::{AttachArgs, ControlAction, ControlArgs, DetachArgs, Global, ServeArgs, ServedArgs};
 use crate::output::{outputs, print, print_json, print_texts, progress_mode, say, say_over};
+use crate::show::{
+    Mode, ScriptLine, attached_lines, attached_script, detached_lines, kept_server_lines, serving_lines,
+    serving_script, waiting_line,
+};
 use crate::{lang::lang, signals};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Result, Text, shown, text};
@@ -10,10 +14,7 @@ use kurabe_lab::{
     Ending, PreparedServer, RunningServer, assignments, control_server, is_background, kept_servers,
     leave_terminal, log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
 };
-use kurabe_report::{
-    Mode, ScriptLine, attached_lines, attached_script, detached_lines, kept_server_lines, power_cut_line,
-    served_lines, serving_line, serving_lines, serving_script, waiting_line,
-};
+use kurabe_report::{power_cut_line, served_lines, serving_line};
 use kurabe_serve::{Address, ControlRequest, ServedFigures, attachments_folder, read_answer};
 use std::sync::Arc;
 use std::thread::sleep;

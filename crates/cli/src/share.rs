@@ -2,7 +2,7 @@
 
 use crate::args::Global;
 use crate::output::{progress_mode, say};
-use kurabe_report::Mode;
+use crate::show::Mode;
 use std::io::Write;
 
 /// Progress of a piece of work, as a percentage. The line is removed on drop.

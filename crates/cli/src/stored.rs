@@ -3,6 +3,7 @@
 use crate::args::{ExportArgs, ForceArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
 use crate::lang::{lang, t};
 use crate::output::{outputs, print, print_json, print_page, print_record, say, style, tell, write_out};
+use crate::show::{ScriptLine, leftover_words};
 use crate::{catalogue::show_beside, pivot::digests};
 use kurabe_compare::listed;
 use kurabe_core::outside::{self, Outside};
@@ -12,8 +13,8 @@ use kurabe_core::{
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{AttachedHealth, Became, Imported, movers_of, parse_label};
 use kurabe_report::{
-    Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
-    render_list, render_pictures, render_run, render_why, run_figures,
+    Report, charts_of, explain, further_charts, headline, render_details, render_list, render_pictures,
+    render_run, render_why, run_figures,
 };
 use kurabe_store::{Filter, LAST, Runs, Store, abandonable, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};

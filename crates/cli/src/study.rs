@@ -4,6 +4,7 @@ use crate::args::{Global, StudyAction, StudyArgs, StudyNewArgs, StudyRunArgs};
 use crate::output::{self, error_style, outputs, print, print_json, print_page, progress_mode, say, style};
 use crate::output::{outputs_next_to_result, write};
 use crate::report::tell_written;
+use crate::show::{ScriptLine, study_listener};
 use crate::{is_silent, lang::lang, signals, stored::open_recovered};
 use kurabe_chart::Theme;
 use kurabe_core::output_path::OutputPath;
@@ -14,8 +15,8 @@ use kurabe_lab::output::Output;
 use kurabe_lab::{Communicator, Stream, StudyRunner, check_paths, check_targets, run_study, share_points};
 use kurabe_lab::{assignments, text_of};
 use kurabe_report::{
-    MadeReport, ReportFormat, ScriptLine, SpokenStudy, StudyLine, check_article_format, render_studies,
-    render_study, render_study_file, render_study_markdown, study_article, study_listener,
+    MadeReport, ReportFormat, SpokenStudy, StudyLine, check_article_format, render_studies, render_study,
+    render_study_file, render_study_markdown, study_article,
 };
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{

@@ -2,9 +2,9 @@
 
 use crate::args::{Global, UiArgs};
 use crate::output::{print, print_json, say};
+use crate::show::ScriptLine;
 use crate::{lang::lang, signals, stored::open_recovered};
 use kurabe_core::{Result, text};
-use kurabe_report::ScriptLine;
 use kurabe_serve::attachments_folder;
 use kurabe_ui::{Options, Ui};
 

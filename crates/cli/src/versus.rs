@@ -3,15 +3,13 @@
 
 use crate::args::{Global, VersusArgs};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
+use crate::show::{ScriptLine, VersusProgress, too_short};
 use crate::{compare::fastest_of, lang::lang, signals, stored::open_recovered};
 use kurabe_compare::pairs;
 use kurabe_core::{Result, record::RunRecord, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream};
-use kurabe_report::{
-    ScriptLine, SpokenPairs, VersusProgress, accept, headline, render_foreseen_versus, render_versus,
-    too_short,
-};
+use kurabe_report::{SpokenPairs, accept, headline, render_foreseen_versus, render_versus};
 use serde_json::json;
 
 /// Runs the command.

@@ -5,10 +5,10 @@ use crate::lang::lang;
 use crate::output::{
     outputs_next_to_result, print_json, print_page, progress_mode, say, say_over, style, write_out,
 };
+use crate::show::{Mode, ScriptLine, identity_doc, identity_plan_doc, inference_doc, property_words};
 use crate::{signals, stored::open_recovered};
 use kurabe_core::Result;
 use kurabe_lab::{Lab, Stream};
-use kurabe_report::{Mode, ScriptLine, identity_doc, identity_plan_doc, inference_doc, property_words};
 
 /// Identifies the target and prints the answers.
 ///

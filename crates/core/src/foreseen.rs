@@ -1,4 +1,4 @@
-//! What a run or an interleaved measurement does to its targets, known before it starts.
+//! Effects of a run or an interleaved measurement on its targets, known before it starts.
 
 use crate::environment::Environment;
 use crate::profile::PlannedWrites;

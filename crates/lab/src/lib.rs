@@ -86,12 +86,12 @@ pub use kurabe_ranks::{Communicator, Party, PartyPlan};
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
 pub use model::{load_model, model_record};
-pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_of};
+pub use movers::{CardFigures, card_figures, in_parallel, movers, movers_of};
 pub use open::{Done, Open};
 pub use own_devices::check_targets;
 pub use prepared::Prepared;
 pub use profile::{jobs_of_line, load_job, load_profile};
-pub use ranking::{ModelLimits, RankedModel, assumed_movers, limits_of_runs, ranked_models};
+pub use ranking::{assumed_movers, limits_of_runs, ranked_models};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
@@ -101,7 +101,7 @@ pub use serving::{
     leave_terminal, load_served_model, log_of_attachments, refuse_others_than_root, remove_left_devices,
     served_notes, served_now, start_in_background,
 };
-pub use side_by_side::{ModelSide, side_of, sides_of, sides_of_runs};
+pub use side_by_side::{side_of, sides_of, sides_of_runs};
 pub use stores::{StorePlace, distinct_runs, observed, remove_run, shared};
 pub use stream::{
     Envelope, ForecastCell, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent,

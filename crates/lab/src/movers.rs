@@ -13,6 +13,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Direction, End, Pattern};
 use kurabe_core::{Error, Result, Text};
 use kurabe_sim::Setting;
+use kurabe_study::Mover;
 use std::io;
 use std::panic::resume_unwind;
 use std::thread::Builder;
@@ -33,21 +34,6 @@ const LEAST_MOVED: f64 = 0.02;
 /// Rates of a model in bytes per second: sequential read, random read at queue depth 1, random
 /// write at queue depth 32.
 pub type CardFigures = [Option<f64>; 3];
-
-/// A parameter with an effect on a figure.
-#[derive(Clone, Debug)]
-pub struct Mover {
-    /// `LAYER.PARAMETER`
-    pub name: String,
-    /// Current value with its unit.
-    pub value: String,
-    /// Whether the value was doubled rather than halved.
-    pub is_doubled: bool,
-    /// Index of the figure among the three.
-    pub figure: usize,
-    /// Ratio of the changed figure to the original one.
-    pub ratio: f64,
-}
 
 /// Applies `work` to all items on several threads and returns the results in order.
 ///

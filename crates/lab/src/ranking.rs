@@ -1,44 +1,20 @@
 //! Models measured in virtual time for a ranking, without stored runs.
 
 use crate::model::load_model;
-use crate::movers::{Mover, in_parallel, movers};
+use crate::movers::{in_parallel, movers};
 use crate::side_by_side::loadable;
 use crate::what_if::what_if;
+use kurabe_core::Result;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Result, Text};
 use kurabe_sim::{DeviceSpec, combinations, part_notes};
-use kurabe_study::{KnownMiss, known_misses};
-use serde::Serialize;
+use kurabe_study::{ModelLimits, Mover, RankedModel, known_misses};
 
 /// Profile that has the cells of all uses.
 const PROFILE: &str = "uses";
 
 /// Beginning of the source of a value that no document gives.
 const ASSUMED: &str = "assumed";
-
-/// A model measured for a ranking, with what limits its figures.
-#[derive(Clone, Debug)]
-pub struct RankedModel {
-    /// The run of the profile `uses`.
-    pub run: RunRecord,
-    /// The limits of its figures.
-    pub limits: ModelLimits,
-}
-
-/// Limits of the figures of a model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ModelLimits {
-    /// Limits of the model, by the part that has them.
-    pub notes: Vec<(String, Text)>,
-    /// Published figures that the model does not reach.
-    pub known_misses: Vec<KnownMiss>,
-    /// Number of parameters whose value is assumed.
-    pub assumed: usize,
-    /// Number of parameters.
-    pub parameters: usize,
-}
 
 /// Measures the models with these names in virtual time, each combination of parts for a name with `all`.
 ///

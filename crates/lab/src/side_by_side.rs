@@ -13,17 +13,16 @@ use crate::movers::in_parallel;
 use crate::profile::load_profile;
 use crate::what_if::what_if;
 use kurabe_compare::{WriteCaches, values};
+use kurabe_core::Result;
 use kurabe_core::model::{Model, ModelRecord};
 use kurabe_core::profile::IoStep;
 use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::RunRecord;
 use kurabe_core::target_name::TargetName;
 use kurabe_core::workload::{Direction, End, Pattern};
-use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
-use kurabe_study::{KnownMiss, known_misses};
-use serde::Serialize;
+use kurabe_study::{ModelSide, known_misses};
 
 /// Size of the test file on models without hard disks, reduced to what can be written in `FILL_NS`.
 const SIZE_BYTES: u64 = 256 * MIB;
@@ -34,47 +33,6 @@ const RANDOM_WRITES: usize = 4;
 const LONGEST_FILL_NS: u64 = 86_400 * NS_PER_S;
 /// Small block size of the profile.
 const BLOCK_BYTES: u32 = 4096;
-
-/// A model next to others.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ModelSide {
-    /// Name of the model.
-    pub name: String,
-    /// Title of the model.
-    pub title: Text,
-    /// Capacity in bytes.
-    pub capacity_bytes: u64,
-    /// Number of drives.
-    pub members: u64,
-    /// Number of drives that may fail in any combination.
-    pub may_fail: u64,
-    /// Number of drives that may fail in the best case.
-    pub may_fail_at_best: u64,
-    /// Assumed failures per drive and year. `None` if the model does not specify it.
-    pub failures_per_year: Option<f64>,
-    /// Fraction of bits that cannot be read (unrecoverable read errors).
-    pub unreadable: Option<f64>,
-    /// Hours to rebuild a replaced drive without other load.
-    pub rebuild_hours: Option<f64>,
-    /// Probability of data loss within a year.
-    pub loss_per_year: Option<f64>,
-    /// Sequential reads of 1 MiB at queue depth 8.
-    pub read_bytes_per_s: Option<f64>,
-    /// Sequential writes of 1 MiB at queue depth 8, with a flush at the end.
-    pub write_bytes_per_s: Option<f64>,
-    /// Random reads of 4 KiB per second at queue depth 1.
-    pub reads_per_s_alone: Option<f64>,
-    /// Random reads of 4 KiB per second at queue depth 32.
-    pub reads_per_s_deep: Option<f64>,
-    /// Random writes of 4 KiB per second at queue depth 32, with a flush at the end.
-    pub writes_per_s: Option<f64>,
-    /// Writes of 4 KiB per second, each followed by a flush.
-    pub safe_writes_per_s: Option<f64>,
-    /// Published figures that the model is known not to reach.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub known_misses: Vec<KnownMiss>,
-}
 
 /// Evaluates models in the given order.
 ///

@@ -9,6 +9,7 @@ mod history;
 mod pivot;
 mod ranking;
 pub(crate) mod recommend;
+mod spoken;
 pub(crate) mod tails;
 mod turns;
 pub(crate) mod verdict;
@@ -20,8 +21,9 @@ pub use history::history_doc;
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use ranking::ranking_doc;
 pub use recommend::{answer_for, recommendation_doc};
+pub use spoken::{AskedFact, SpokenHistory, SpokenPair, SpokenPairs, SpokenRecommendation, asked_facts};
 pub use turns::render_versus;
-pub use verdict::fastest_words;
+pub use verdict::{fastest_words, verdict_words};
 
 use crate::{words, words::stutter::stutter_words};
 use facts::full_label;
@@ -32,7 +34,7 @@ use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text, workload::Direction};
 use kurabe_doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_stats::{Stutter, Verdict};
-use verdict::{CellVerdict, single_words, tally, verdict_words};
+use verdict::{CellVerdict, single_words, tally};
 
 /// Renders the comparison of two runs. `about` lists the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {

@@ -10,29 +10,21 @@
 //! (`doc`) and share `words`.
 
 mod compare;
-mod identity;
-mod inference;
-mod live;
 mod machine;
 mod model;
 mod publish;
 mod run;
-mod scripts;
 mod study;
-mod words;
+pub mod words;
 
 pub use compare::*;
-pub use identity::{identity_doc, identity_plan_doc, property_words};
-pub use inference::inference_doc;
 pub use kurabe_doc::layout::display_width;
 pub use kurabe_doc::{Doc, Style};
-pub use live::*;
 pub use machine::*;
 pub use model::*;
 pub use publish::*;
 pub use run::*;
-pub use scripts::*;
 pub use study::*;
-pub use words::{directed, help_in_japanese, pause, repetition};
+pub use words::help_in_japanese;
 // The figures of a run, for other programs.
 pub use kurabe_stats::run_figures;

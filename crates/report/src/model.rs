@@ -1,26 +1,15 @@
 //! Text that marks a run as one on a model, so that a computed figure is not mistaken for a
 //! measured one.
 
-mod crash;
-mod image_check;
 pub(crate) mod models;
-mod price;
-mod recording;
 mod served;
 mod side_by_side;
 
-pub use crash::crash_lines;
-pub use image_check::{image_error, image_lines};
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Provenance, describe_model,
     render_model, render_models, row_of_layers,
 };
-pub use price::{Priced, changes_line, over_budget};
-pub use recording::{recorded_lines, recorded_script};
-pub use served::{
-    attached_lines, attached_script, detached_lines, kept_server_lines, power_cut_line, served_doc,
-    served_lines, serving_line, serving_lines, serving_script, waiting_line,
-};
+pub use served::{fixed_if, power_cut_line, served_doc, served_lines, serving_line};
 pub use side_by_side::side_by_side_doc;
 
 use crate::words::present;

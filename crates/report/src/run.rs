@@ -34,8 +34,9 @@ pub use list::{render_list, runs_table};
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
-pub use remarks::notices_doc;
 pub(crate) use remarks::written_words;
+pub use remarks::{notices_doc, planned_writes};
+pub use steady::round_line;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, card_names, explain, mover_words, render_why};
 
 use crate::{model, words};

@@ -6,6 +6,7 @@ pub(crate) mod stutter;
 pub use help::help_in_japanese;
 
 use kurabe_core::environment::{FileSystemJournal, Machine, Virtualisation};
+use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
@@ -64,7 +65,8 @@ pub(crate) fn status(status: RunStatus) -> (Role, Text) {
     }
 }
 
-pub(crate) fn notice(kind: NoticeKind) -> Text {
+/// Names a kind of notice.
+pub fn notice(kind: NoticeKind) -> Text {
     match kind {
         NoticeKind::EngineFallback => text!("engine", "エンジン"),
         NoticeKind::CacheDrop => text!("page cache", "ページキャッシュ"),
@@ -93,7 +95,7 @@ pub(crate) fn amid(name: &Text) -> Text {
 }
 
 /// Turns text into a sentence with a capital letter and a full stop.
-pub(crate) fn sentence(words: &Text) -> Text {
+pub fn sentence(words: &Text) -> Text {
     let mut letters = words.en.chars();
     let capital = letters.next().into_iter().flat_map(char::to_uppercase);
     Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja.trim_start()))
@@ -348,6 +350,22 @@ pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)
 }
 
 /// Returns the facts that are present.
-pub(crate) fn present(facts: impl IntoIterator<Item = Option<Text>>) -> Vec<Text> {
+pub fn present(facts: impl IntoIterator<Item = Option<Text>>) -> Vec<Text> {
     facts.into_iter().flatten().collect()
+}
+
+/// Lists the programs that a step is about to run, a line for each kind. Empty for other events.
+pub fn program_lines(event: &Event) -> Vec<Text> {
+    let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
+    let line = |programs: &[String], kind: Text| {
+        let programs = shown::line(&programs.join("; "));
+        let words = text!("{kind}: {programs}", "{kind}: {programs}"; kind);
+        (!programs.is_empty()).then_some(words)
+    };
+    present([
+        line(prepare, text!("programs that prepare", "準備のプログラム")),
+        line(std::slice::from_ref(command), text!("timed program", "計時するプログラム")),
+        line(restore, text!("programs after each repetition", "毎回のあとのプログラム")),
+        line(cleanup, text!("programs at the end", "最後のプログラム")),
+    ])
 }

@@ -4,7 +4,7 @@ use crate::common;
 
 use kurabe_core::digest::Digests;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::record::{Notice, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text};
@@ -205,51 +205,6 @@ fn profiles() {
 }
 
 #[test]
-fn the_doctor() {
-    let line = |mark, what: Text, value: Text, remedy: Option<Text>| Check { mark, what, value, remedy };
-    let doctor = Doctor {
-        sections: vec![
-            Section {
-                title: text!("engines", "エンジン"),
-                lines: vec![
-                    line(
-                        CheckMark::Good,
-                        Text::same("io_uring"),
-                        text!("works, kernel 6.12", "使えます(カーネル 6.12)"),
-                        None,
-                    ),
-                    line(
-                        CheckMark::Bad,
-                        text!("registered buffers", "登録バッファー"),
-                        text!(
-                            "refused: the limit of locked memory is 64 KiB",
-                            "拒否されました: ロック可能メモリーの上限が 64 KiB です"
-                        ),
-                        Some(text!(
-                            "raise it with `ulimit -l unlimited`, or as root in /etc/security/limits.conf",
-                            "`ulimit -l unlimited` か、root として /etc/security/limits.conf で引き上げてください"
-                        )),
-                    ),
-                ],
-            },
-            Section {
-                title: text!("facts", "環境情報"),
-                lines: vec![line(
-                    CheckMark::Note,
-                    Text::same("smartctl"),
-                    text!("not installed", "インストールされていません"),
-                    Some(text!(
-                        "apt install smartmontools, for temperature and wear",
-                        "apt install smartmontools で、温度と摩耗が分かります"
-                    )),
-                )],
-            },
-        ],
-    };
-    both("doctor", &[80], |style| render_doctor(&doctor, style));
-}
-
-#[test]
 fn one_line_a_cell() {
     for (name, record) in [("cells", common::run()), ("cells_best", common::run_best())] {
         both(name, &[80], |style| {
@@ -274,4 +229,44 @@ fn colour_adds_codes_and_changes_nothing_else() {
     }
     bare.push_str(rest);
     assert_eq!(bare, render_run(&record, &common::headline(), &plain));
+}
+
+/// Returns a run that other processes disturbed in every cell, most in the second repetition of the
+/// second cell.
+fn disturbed() -> RunRecord {
+    let mut record = common::run();
+    record.notices.retain(|notice| notice.kind != NoticeKind::Noise);
+    for (place, cell) in record.cells.iter_mut().enumerate() {
+        let text =
+            text!("others wrote a little during cell {place}", "項目 {place} の間に書き込みがありました");
+        record.notices.push(Notice::new(NoticeKind::Noise, text));
+        for (number, repetition) in cell.repetitions.iter_mut().enumerate() {
+            let is_worst = (place, number) == (1, 1);
+            repetition.noise.other_write_bytes = Some(if is_worst { 1 << 40 } else { 1 << 20 });
+        }
+    }
+    record
+}
+
+#[test]
+fn noise_is_one_line_with_the_worst_repetition_and_details_tell_all() {
+    let record = disturbed();
+    let (count, name) = (record.cells.len(), &record.cells[1].label);
+    let style = common::style(Lang::En, 400);
+    let page = render_run(&record, &common::headline(), &style);
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("noise: ")).collect();
+    let [line] = lines[..] else { panic!("{page}") };
+    let number = record.cells[1].repetitions[1].index + 1;
+    assert!(
+        line.contains(&format!("worst in read {name}, repetition {number}: others read and wrote ")),
+        "{line}"
+    );
+    assert!(
+        line.contains(&format!("({count} remarks: kurabe show {} --details)", record.header.id)),
+        "{line}"
+    );
+    let details = render_details(&record, &style);
+    assert_eq!(details.matches("noise: others wrote a little").count(), count, "{details}");
+    let page = render_run(&record, &common::headline(), &common::style(Lang::Ja, 400));
+    assert!(page.contains(&format!("ほかの処理の影響: 最大は 読み出し {name} の {number} 回目で")), "{page}");
 }

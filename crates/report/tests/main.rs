@@ -9,7 +9,5 @@ mod looks;
 mod models;
 mod pages;
 mod pictures;
-mod progress;
 mod studies;
-mod terminal;
 mod why;

@@ -1,5 +1,6 @@
 //! Converts parts of a record to JSON and back, naming the field on errors.
 
+use crate::json_path::path_at;
 use kurabe_core::record::{Cell, Repetition};
 use kurabe_core::{Error, ErrorKind, shown, text};
 use serde::{Serialize, de::DeserializeOwned};
@@ -9,7 +10,7 @@ use std::fmt;
 /// Error in a JSON text.
 #[derive(Debug)]
 pub(crate) struct Misfit {
-    /// Path of the field, such as `cells[2].label`; empty if the text is not JSON.
+    /// Path of the field, such as `cells[2].label`; empty at the root.
     pub field: String,
     /// Reason, with line and column.
     pub reason: String,
@@ -63,13 +64,10 @@ pub(crate) fn shown(text: String) -> String {
 
 /// Parses a value; nothing may follow it.
 pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Misfit> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let field = error.path().to_string();
-        Misfit { field: if field == "." { String::new() } else { field }, reason: error.inner().to_string() }
-    })?;
-    reader.end().map_err(|error| Misfit { field: String::new(), reason: error.to_string() })?;
-    Ok(value)
+    serde_json::from_slice(bytes).map_err(|error| Misfit {
+        field: path_at(bytes, error.line(), error.column()),
+        reason: error.to_string(),
+    })
 }
 
 /// Replaces values that JSON cannot represent.

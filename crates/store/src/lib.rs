@@ -37,6 +37,7 @@ mod filter;
 mod id;
 mod identity;
 mod json;
+mod json_path;
 mod label;
 mod location;
 mod passwords;

@@ -16,6 +16,7 @@ pub mod catalogue;
 mod figure;
 mod likeness;
 mod marks;
+mod model_facts;
 mod plan;
 mod published;
 mod question;
@@ -30,6 +31,7 @@ pub use axis::{Along, StudyAxis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
 pub use likeness::{Band, CellLikeness, Likeness, bands, known_class, likeness};
 pub use marks::{KnownMiss, known_misses};
+pub use model_facts::{ModelLimits, ModelSide, Mover, RankedModel};
 pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{

@@ -2,12 +2,12 @@
 //! commands exactly as printed.
 
 use crate::args::VmArgs;
+use crate::show::ScriptLine;
 use kurabe_core::mention::{DATA, EXPORTS, POWER_CUTS, SERVE, SET, SOCKET, WITHOUT};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::shown::{self, shell_word};
 use kurabe_core::{Result, Text, text};
 use kurabe_lab::{assignments, load_served_model};
-use kurabe_report::ScriptLine;
 use kurabe_serve::{DataPlace, check_exports};
 use kurabe_sim::{DeviceSpec, Stack};
 

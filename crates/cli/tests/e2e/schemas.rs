@@ -5,13 +5,13 @@
 //! reads is validated against it.
 
 use crate::lab::{Lab, SHORT, text};
+use kurabe::show::{Doctor, PricedLine, ScriptLine};
 use kurabe_compare::ListedRun;
 use kurabe_core::{profile::Profile, record::RunRecord};
-use kurabe_lab::{Envelope, ModelSide};
-use kurabe_report::{
-    Doctor, EntryLine, ModelDescription, PricedLine, ScriptLine, SpokenStudy, StudyLine, Why,
-};
+use kurabe_lab::Envelope;
+use kurabe_report::{EntryLine, ModelDescription, SpokenStudy, StudyLine, Why};
 use kurabe_stats::CellFigures;
+use kurabe_study::ModelSide;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 use std::{path::Path, sync::LazyLock};

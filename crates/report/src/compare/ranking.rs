@@ -6,7 +6,7 @@ use kurabe_compare::{Recommendation, Standing, Use};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
 use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use kurabe_lab::{Mover, RankedModel};
+use kurabe_study::{Mover, RankedModel};
 use std::collections::BTreeMap;
 
 /// Returns the models ranked for the use `asked`. `assumed` are the parameters that move the best one

@@ -9,9 +9,8 @@ use kurabe_core::mention::{COMPARE, PROFILE, RUN};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, model::ModelRecord, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use kurabe_lab::{ModelLimits, ModelSide};
 use kurabe_stats::is_from_memory;
-use kurabe_study::KnownMiss;
+use kurabe_study::{KnownMiss, ModelLimits, ModelSide};
 
 /// A lead up to this share does not make a run the better choice.
 const LITTLE: f64 = 0.05;

@@ -136,7 +136,7 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
 }
 
 /// Returns a verdict in words.
-pub(crate) fn verdict_words(compared: &Compared) -> (Role, Text) {
+pub fn verdict_words(compared: &Compared) -> (Role, Text) {
     words_of(&compared.speed, compared.verdict)
 }
 

@@ -3,8 +3,7 @@
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_doc::{Column, Cut, Doc, Paragraph, Role, Table};
-use kurabe_lab::ModelSide;
-use kurabe_study::KnownMiss;
+use kurabe_study::{KnownMiss, ModelSide};
 
 /// A row: its title, and a function that returns a model's value as text.
 type SideRow = (Text, fn(&ModelSide) -> Option<Text>);

@@ -404,7 +404,7 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
 
 /// Returns the amount that a run will write. For writes limited by time, it gives the amounts for a
 /// slow and a fast drive, because no single figure would fit all drives.
-pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
+pub fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     if writes.time_ns == 0 {
         let amount = format_bytes_decimal(writes.bytes);
         return (writes.bytes > 0)

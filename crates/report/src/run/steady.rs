@@ -10,13 +10,7 @@ use kurabe_doc::layout::clip;
 use kurabe_doc::{Doc, Paragraph, Role, Style};
 
 /// Returns the line of a round, as in `round 7 of 25: excursion 12 % (limit …)`.
-pub(crate) fn round_line(
-    index: u32,
-    count: u32,
-    steady: bool,
-    window: Option<(f64, f64)>,
-    style: &Style,
-) -> String {
+pub fn round_line(index: u32, count: u32, steady: bool, window: Option<(f64, f64)>, style: &Style) -> String {
     let number = u64::from(index) + 1;
     let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number}(最大 {count})"));
     let verdict = match steady {

@@ -26,8 +26,8 @@ use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, split::KernelSplit, text};
 use kurabe_doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableRow};
 use kurabe_explain::{Limit, limits, names_cell};
-use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
+use kurabe_study::Mover;
 use serde::Serialize;
 
 /// Share below which causes are combined.

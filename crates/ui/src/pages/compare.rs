@@ -8,7 +8,7 @@ use super::models::own_model;
 use super::run::load;
 use kurabe_compare::{USES, Use, UseWork, recommend};
 use kurabe_lab::{in_parallel, limits_of_runs, sides_of, what_if};
-use kurabe_report::{directed, recommendation_doc, side_by_side_doc};
+use kurabe_report::{recommendation_doc, side_by_side_doc, words::directed};
 use kurabe_study::catalogue::Catalogue;
 
 /// Maximum number of runs for a readable page.

@@ -9,11 +9,12 @@
 
 use super::kit::*;
 use kurabe_core::model::{CONNECTIONS, Model};
-use kurabe_lab::{CardFigures, Mover, card_figures, in_parallel, load_model, what_if};
+use kurabe_lab::{CardFigures, card_figures, in_parallel, load_model, what_if};
 use kurabe_report::{
     LayerDescription, ParameterDescription, card_names, describe_model, mover_words, row_of_layers,
 };
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
+use kurabe_study::Mover;
 use std::sync::OnceLock;
 
 /// Figures of all models, in the order of the models. They are deterministic.

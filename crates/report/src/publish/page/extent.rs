@@ -5,8 +5,8 @@
 //! JSON.
 
 use super::{Embedded, Report};
+use crate::compare::SpokenPair;
 use crate::compare::facts::no_json;
-use crate::scripts::SpokenPair;
 use crate::words::present;
 use kurabe_chart::Theme;
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, Repetition, RunRecord};

@@ -2,7 +2,7 @@
 
 use kurabe_core::{Text, number, text};
 use kurabe_doc::{Doc, Entry, Paragraph, Role, Table};
-use kurabe_lab::Mover;
+use kurabe_study::Mover;
 
 /// Returns the names of a model's three main figures.
 pub fn card_names() -> [Text; 3] {

@@ -1,6 +1,5 @@
 //! Answers about a device: a line for each property, with its evidence.
 
-use crate::words;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::TargetKind;
 use kurabe_core::target_name::MODEL_PREFIX;
@@ -11,6 +10,7 @@ use kurabe_identify::{
     SettledBy,
 };
 use kurabe_lab::{IdentifiedTarget, IdentityPlan};
+use kurabe_report::words;
 
 /// Renders the answers about a device.
 pub fn identity_doc(identified: &IdentifiedTarget) -> Doc {

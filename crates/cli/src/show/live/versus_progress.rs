@@ -2,9 +2,7 @@
 //! current work is one live line.
 
 use super::forecast::forecast_words;
-use super::progress::program_lines;
 use super::{Activity, LiveLine, Mentions, Mode};
-use crate::{compare::verdict::verdict_words, words};
 use kurabe_core::foreseen::LongestTime;
 use kurabe_core::mention::{PROFILE, REPETITION, SHOW, TIME};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
@@ -13,6 +11,8 @@ use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
 use kurabe_doc::Style;
 use kurabe_lab::versus::TooShort;
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
+use kurabe_report::verdict_words;
+use kurabe_report::words::{self, program_lines};
 use kurabe_stats::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 

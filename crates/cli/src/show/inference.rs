@@ -1,6 +1,5 @@
 //! The mechanism of a device with its parameters, and predicted figures.
 
-use crate::words;
 use kurabe_core::record::Measure;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_doc::{Doc, Paragraph, Role};
@@ -9,6 +8,7 @@ use kurabe_infer::{
     ValueInterval, quantity,
 };
 use kurabe_lab::{InferredTarget, PredictedFigure};
+use kurabe_report::words;
 use kurabe_sim::ParameterType;
 
 /// Residuals that are shown where nothing explains the device.

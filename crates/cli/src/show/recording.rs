@@ -1,6 +1,6 @@
 //! Device activity of a command, one line per device and for scripts.
 
-use crate::scripts::ScriptLine;
+use super::ScriptLine;
 use kurabe_core::mention::{ALL_DEVICES, OUTPUT, REPLAY, RUN};
 use kurabe_core::number::latency_ns;
 use kurabe_core::output_path::OutputPath;

@@ -9,10 +9,16 @@
 mod forecast;
 mod progress;
 mod study_progress;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod tests;
 mod versus_progress;
 
-pub use progress::{Progress, program_lines};
-pub use study_progress::{StudyProgress, study_listener};
+pub use progress::Progress;
+#[cfg(test)]
+use study_progress::StudyProgress;
+pub use study_progress::study_listener;
 pub use versus_progress::{VersusProgress, too_short};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -1,6 +1,6 @@
 //! Text about the leftovers of runs that died.
 
-use crate::machine::doctor::{Check, CheckMark, Section};
+use super::doctor::{Check, CheckMark, Section};
 use kurabe_core::{Text, made::StillThere, mention::DOCTOR, shown, text};
 use kurabe_lab::{Became, Leftover};
 

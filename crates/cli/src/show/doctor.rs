@@ -2,7 +2,7 @@
 //!
 //! Marks are signs as well as colours, so that no information depends on colour alone.
 
-use crate::machine::leftovers::leftovers_section;
+use super::leftovers::leftovers_section;
 use kurabe_core::{Error, Text, record::fallback, shown, text};
 use kurabe_doc::{Doc, Field, Fields, Role, Style};
 use kurabe_lab::{Leftover, MachineFacts};
@@ -203,4 +203,62 @@ fn fields<'a>(checks: impl IntoIterator<Item = &'a Check>) -> (Vec<Field>, Vec<R
         std::iter::once((field, role)).chain(remedy.map(|remedy| ((Text::default(), vec![remedy]), role)))
     };
     checks.into_iter().flat_map(field).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::Lang;
+    use kurabe_doc::layout::display_width;
+
+    #[test]
+    fn the_doctor() {
+        let line = |mark, what: Text, value: Text, remedy: Option<Text>| Check { mark, what, value, remedy };
+        let doctor = Doctor {
+            sections: vec![
+                Section {
+                    title: text!("engines", "エンジン"),
+                    lines: vec![
+                        line(
+                            CheckMark::Good,
+                            Text::same("io_uring"),
+                            text!("works, kernel 6.12", "使えます(カーネル 6.12)"),
+                            None,
+                        ),
+                        line(
+                            CheckMark::Bad,
+                            text!("registered buffers", "登録バッファー"),
+                            text!(
+                                "refused: the limit of locked memory is 64 KiB",
+                                "拒否されました: ロック可能メモリーの上限が 64 KiB です"
+                            ),
+                            Some(text!(
+                                "raise it with `ulimit -l unlimited`, or as root in /etc/security/limits.conf",
+                                "`ulimit -l unlimited` か、root として /etc/security/limits.conf で引き上げてください"
+                            )),
+                        ),
+                    ],
+                },
+                Section {
+                    title: text!("facts", "環境情報"),
+                    lines: vec![line(
+                        CheckMark::Note,
+                        Text::same("smartctl"),
+                        text!("not installed", "インストールされていません"),
+                        Some(text!(
+                            "apt install smartmontools, for temperature and wear",
+                            "apt install smartmontools で、温度と摩耗が分かります"
+                        )),
+                    )],
+                },
+            ],
+        };
+        for (lang, name) in [(Lang::En, "doctor_en_80"), (Lang::Ja, "doctor_ja_80")] {
+            let page = render_doctor(&doctor, &Style { lang, color: false, width: 80 });
+            assert!(page.lines().all(|line| display_width(line) <= 80), "{page}");
+            insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+                insta::assert_snapshot!(name, page);
+            });
+        }
+    }
 }

@@ -6,10 +6,10 @@
 //! progress.
 
 use super::{Activity, COUNT, LiveLine, Mode, Progress, VersusProgress};
-use crate::machine::headline::headline;
 use kurabe_core::{event::Event, shown, text};
 use kurabe_doc::Style;
 use kurabe_lab::{Happening, Listener, PointEvent};
+use kurabe_report::headline;
 use kurabe_study::{PointTarget, StudyPlan};
 
 /// Shows the progress of a study.

@@ -6,13 +6,13 @@
 //! events.
 
 use super::{Activity, FILL, LiveLine, Mentions, Mode};
-use crate::run::{remarks, render_cell, render_header, steady};
-use crate::words::{self, present};
 use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Notice, RunHeader};
-use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
+use kurabe_core::{Text, event::Event, number, text, workload::Direction};
 use kurabe_doc::Style;
 use kurabe_doc::spark::{interval_bytes, sparkline};
+use kurabe_report::words::{self, program_lines};
+use kurabe_report::{planned_writes, render_cell, render_header, round_line};
 use std::collections::VecDeque;
 
 /// Number of intervals in the live sparkline.
@@ -153,7 +153,7 @@ impl Progress {
             Event::Preparing { what } => self.preparing(what.get(self.live.style.lang)),
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
                 let (window, style) = (excursion_percent.zip(*slope_percent), &self.live.style);
-                let line = steady::round_line(*round_index, *round_count, *steady, window, style);
+                let line = round_line(*round_index, *round_count, *steady, window, style);
                 self.live.print(&line);
             }
             Event::RunDone { .. } => self.finish(),
@@ -183,7 +183,7 @@ impl Progress {
                 None => text!("{time} of measuring", "測定時間 {time}"),
             })
         }));
-        plan.extend(remarks::planned_writes(writes).map(|words| self.live.say(&words)));
+        plan.extend(planned_writes(writes).map(|words| self.live.say(&words)));
         for line in kurabe_doc::layout::flow(&plan, self.live.style.width) {
             self.live.print(&line);
         }
@@ -248,20 +248,4 @@ impl Running {
     fn course(&self) -> Vec<f64> {
         self.intervals.iter().map(|(bytes, ns)| *bytes as f64 / (*ns).max(1) as f64).collect()
     }
-}
-
-/// Lists the programs that a step is about to run, a line for each kind. Empty for other events.
-pub fn program_lines(event: &Event) -> Vec<Text> {
-    let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
-    let line = |programs: &[String], kind: Text| {
-        let programs = shown::line(&programs.join("; "));
-        let words = text!("{kind}: {programs}", "{kind}: {programs}"; kind);
-        (!programs.is_empty()).then_some(words)
-    };
-    present([
-        line(prepare, text!("programs that prepare", "準備のプログラム")),
-        line(std::slice::from_ref(command), text!("timed program", "計時するプログラム")),
-        line(restore, text!("programs after each repetition", "毎回のあとのプログラム")),
-        line(cleanup, text!("programs at the end", "最後のプログラム")),
-    ])
 }

@@ -1,13 +1,13 @@
 //! Progress on an in-memory terminal and in a pipe.
 
-use crate::common;
-use crate::terminal::Terminal;
-
+use super::terminal::Terminal;
+use super::{LiveLine, Mode, Progress, StudyProgress};
 use indicatif::{ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;
 use kurabe_core::record::{FillRecord, Interval, Notice, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Lang, text};
-use kurabe_report::{LiveLine, Mode, Progress, StudyProgress, Style, render_details, render_run};
+use kurabe_doc::Style;
+use kurabe_testkit::{kinds, ssd};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -55,6 +55,10 @@ fn events(record: &RunRecord) -> (Vec<Event>, Vec<Event>) {
     (before, after)
 }
 
+fn style(lang: Lang, width: usize) -> Style {
+    Style { lang, color: false, width }
+}
+
 #[derive(Clone, Default)]
 struct Pipe(Arc<Mutex<Vec<u8>>>);
 
@@ -80,9 +84,9 @@ fn a_pipe_gets_lines_without_control_characters() {
     for (lang, name) in [(Lang::En, "plain_en"), (Lang::Ja, "plain_ja")] {
         let pipe = Pipe::default();
         let mut progress =
-            Progress::on(LiveLine::in_lines(common::style(lang, 100), Mode::Plain, Box::new(pipe.clone())))
-                .with_headline(|_| common::headline());
-        let (before, after) = events(&common::run());
+            Progress::on(LiveLine::in_lines(style(lang, 100), Mode::Plain, Box::new(pipe.clone())))
+                .with_headline(|_| ssd::headline());
+        let (before, after) = events(&ssd::run());
         before.iter().chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
         let text = String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap();
@@ -98,8 +102,8 @@ fn a_terminal_shows_a_live_line_and_is_left_clean() {
         let style = Style { lang, color: false, width: usize::from(terminal.width()) };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
         let mut progress =
-            Progress::on(LiveLine::on_terminal(style, target)).with_headline(|_| common::headline());
-        let (before, after) = events(&common::run());
+            Progress::on(LiveLine::on_terminal(style, target)).with_headline(|_| ssd::headline());
+        let (before, after) = events(&ssd::run());
         before[..2].iter().for_each(|event| progress.on_event(event));
         assert!(terminal.contents().contains("512.00 MiB / 1.00 GiB"), "{}", terminal.contents());
         for event in &before[2..] {
@@ -120,9 +124,8 @@ fn the_time_left_is_seen_in_any_width() {
         for width in [40, 60, 80] {
             let terminal = Terminal::new(30, width);
             let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-            let mut progress =
-                Progress::on(LiveLine::on_terminal(common::style(lang, usize::from(width)), target));
-            let (mut before, _) = events(&common::run());
+            let mut progress = Progress::on(LiveLine::on_terminal(style(lang, usize::from(width)), target));
+            let (mut before, _) = events(&ssd::run());
             for event in &mut before {
                 if let Event::RepetitionStarted { label, discarded, .. } = event {
                     *label = "SEQ 1 MiB Q8 T1 in the last GiB".to_owned();
@@ -143,8 +146,8 @@ fn the_time_left_is_seen_in_any_width() {
 fn dropped_in_the_middle_it_clears_its_line() {
     let terminal = Terminal::new(20, 100);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
-    let mut progress = Progress::on(LiveLine::on_terminal(common::style(Lang::En, 100), target));
-    let (before, _) = events(&common::run());
+    let mut progress = Progress::on(LiveLine::on_terminal(style(Lang::En, 100), target));
+    let (before, _) = events(&ssd::run());
     before.iter().for_each(|event| progress.on_event(event));
     assert!(terminal.contents().contains("[1/8]"));
     drop(progress);
@@ -153,7 +156,7 @@ fn dropped_in_the_middle_it_clears_its_line() {
 
 #[test]
 fn rounds_and_preparations_are_told_line_by_line() {
-    let record = common::kinds::run_steady();
+    let record = kinds::run_steady();
     let what = text!("writing the whole target twice", "対象全体に 2 回書き込んでいます");
     let round = |round_index: u32, window: Option<(f64, f64)>| Event::RoundDone {
         round_index,
@@ -182,7 +185,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
     for (lang, name) in [(Lang::En, "rounds_en"), (Lang::Ja, "rounds_ja")] {
         let pipe = Pipe::default();
         let mut progress =
-            Progress::on(LiveLine::in_lines(common::style(lang, 80), Mode::Plain, Box::new(pipe.clone())));
+            Progress::on(LiveLine::in_lines(style(lang, 80), Mode::Plain, Box::new(pipe.clone())));
         events.iter().for_each(|event| progress.on_event(event));
         drop(progress);
         snapshot(name, &String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap());
@@ -191,7 +194,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
 
 #[test]
 fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
-    let record = common::run();
+    let record = ssd::run();
     let (before, after) = events(&record);
     let programs = Event::Programs {
         prepare: vec!["git init --quiet /t/work".into(), "sleep 1\u{1b}[31m".into()],
@@ -202,7 +205,7 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
     let shown = |lang| {
         let pipe = Pipe::default();
         let mut progress =
-            Progress::on(LiveLine::in_lines(common::style(lang, 80), Mode::Quiet, Box::new(pipe.clone())));
+            Progress::on(LiveLine::in_lines(style(lang, 80), Mode::Quiet, Box::new(pipe.clone())));
         before.iter().chain([&programs]).chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
         String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
@@ -218,9 +221,9 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
 fn only_quiet_prints_nothing() {
     for (mode, is_silent) in [(Mode::Quiet, true), (Mode::Plain, false)] {
         let pipe = Pipe::default();
-        let live = LiveLine::in_lines(common::style(Lang::En, 80), mode, Box::new(pipe.clone()));
+        let live = LiveLine::in_lines(style(Lang::En, 80), mode, Box::new(pipe.clone()));
         let mut progress = Progress::on(live);
-        let (before, after) = events(&common::run());
+        let (before, after) = events(&ssd::run());
         before.iter().chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
         assert_eq!(pipe.0.lock().unwrap().is_empty(), is_silent);
@@ -249,58 +252,17 @@ fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
     quiet.done();
 }
 
-/// Returns a run that other processes disturbed in every cell, most in the second repetition of the
-/// second cell.
-fn disturbed() -> RunRecord {
-    let mut record = common::run();
-    record.notices.retain(|notice| notice.kind != NoticeKind::Noise);
-    for (place, cell) in record.cells.iter_mut().enumerate() {
-        let text =
-            text!("others wrote a little during cell {place}", "項目 {place} の間に書き込みがありました");
-        record.notices.push(Notice::new(NoticeKind::Noise, text));
-        for (number, repetition) in cell.repetitions.iter_mut().enumerate() {
-            let is_worst = (place, number) == (1, 1);
-            repetition.noise.other_write_bytes = Some(if is_worst { 1 << 40 } else { 1 << 20 });
-        }
-    }
-    record
-}
-
-#[test]
-fn noise_is_one_line_with_the_worst_repetition_and_details_tell_all() {
-    let record = disturbed();
-    let (count, name) = (record.cells.len(), &record.cells[1].label);
-    let style = common::style(Lang::En, 400);
-    let page = render_run(&record, &common::headline(), &style);
-    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("noise: ")).collect();
-    let [line] = lines[..] else { panic!("{page}") };
-    let number = record.cells[1].repetitions[1].index + 1;
-    assert!(
-        line.contains(&format!("worst in read {name}, repetition {number}: others read and wrote ")),
-        "{line}"
-    );
-    assert!(
-        line.contains(&format!("({count} remarks: kurabe show {} --details)", record.header.id)),
-        "{line}"
-    );
-    let details = render_details(&record, &style);
-    assert_eq!(details.matches("noise: others wrote a little").count(), count, "{details}");
-    let page = render_run(&record, &common::headline(), &common::style(Lang::Ja, 400));
-    assert!(page.contains(&format!("ほかの処理の影響: 最大は 読み出し {name} の {number} 回目で")), "{page}");
-}
-
 #[test]
 fn progress_tells_noise_once_and_not_at_all_above_the_result() {
     for (is_above, count) in [(false, 1), (true, 0)] {
         let pipe = Pipe::default();
-        let mut progress = Progress::on(LiveLine::in_lines(
-            common::style(Lang::En, 100),
-            Mode::Plain,
-            Box::new(pipe.clone()),
-        ))
-        .above_result(is_above);
-        for notice in disturbed().notices {
-            progress.on_event(&Event::Notice { notice });
+        let mut progress =
+            Progress::on(LiveLine::in_lines(style(Lang::En, 100), Mode::Plain, Box::new(pipe.clone())))
+                .above_result(is_above);
+        for place in 0..3 {
+            let text =
+                text!("others wrote a little during test {place}", "項目 {place} の間に書き込みがありました");
+            progress.on_event(&Event::Notice { notice: Notice::new(NoticeKind::Noise, text) });
         }
         drop(progress);
         let text = String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap();

@@ -1,21 +1,24 @@
 //! Output for scripts: the lines of `--json` that are neither a stored type nor an event of a run.
 //!
 //! The model: a line is a type, from which its schema is generated (`docs/schema`). The text output
-//! is created elsewhere in this crate from the same values. Sentences are in both languages.
+//! is created elsewhere from the same values. Sentences are in both languages.
 
-use crate::compare::facts::{Spoken, name, value};
-use crate::{Assessment, DemeritRow};
-use kurabe_compare::{Difference, Fit, History, Pair, Pivot, Recommendation};
+use super::PricedLine;
+use kurabe_compare::{Fit, Pair, Pivot};
 use kurabe_core::event::Event;
 use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
 use kurabe_identify::DeviceIdentity;
-use kurabe_lab::{CutTrial, ImageReport, ModelLimits, ModelSide, UnsafeOrder};
-use kurabe_price::{Bill, BudgetLine, Changes};
+use kurabe_lab::{CutTrial, ImageReport, UnsafeOrder};
+use kurabe_report::{
+    AskedFact, Assessment, DemeritRow, SpokenHistory, SpokenPair, SpokenPairs, SpokenRecommendation, answer,
+    asked_facts,
+};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
 use kurabe_stats::{CellFigures, run_figures};
 use kurabe_study::catalogue::Beside;
+use kurabe_study::{ModelLimits, ModelSide};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -383,18 +386,10 @@ pub fn pair_line<'a>(
     [baseline, other]: [&'a RunRecord; 2],
     about: &[String],
 ) -> ScriptLine<'a> {
-    let asked = pair.facts.iter().filter(|fact| about.iter().any(|word| word == fact.fact.word()));
-    let in_words = |asked: &Difference| AskedFact {
-        fact: asked.fact.word(),
-        name: name(asked.fact),
-        differs: asked.differs(),
-        baseline: asked.baseline.as_ref().map(|of_run| value(Some(of_run))),
-        other: asked.other.as_ref().map(|of_run| value(Some(of_run))),
-    };
     ScriptLine::Comparison {
-        answer: crate::answer(pair),
+        answer: answer(pair),
         comparison: pair.into(),
-        about: asked.map(in_words).collect(),
+        about: asked_facts(pair, about),
         figures: BothFigures { baseline: run_figures(baseline), other: run_figures(other) },
     }
 }
@@ -419,81 +414,6 @@ impl<'a> From<&'a Error> for ScriptLine<'a> {
     }
 }
 
-/// A comparison with the other differences as text.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpokenPair<'a> {
-    #[serde(flatten)]
-    pair: &'a Pair,
-    /// The other differences.
-    differences: Vec<Spoken>,
-}
-
-impl<'a> From<&'a Pair> for SpokenPair<'a> {
-    fn from(pair: &'a Pair) -> Self {
-        Self { pair, differences: spoken(&pair.differences) }
-    }
-}
-
-/// Comparisons of several runs with the first.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpokenPairs<'a> {
-    /// The fastest run, in a sentence.
-    pub fastest: Option<Text>,
-    /// Each comparison in a sentence.
-    pub answers: Vec<Text>,
-    /// Each comparison cell by cell.
-    pub comparisons: Vec<SpokenPair<'a>>,
-}
-
-impl<'a> SpokenPairs<'a> {
-    /// Creates the comparisons. `fastest` is the sentence that names the fastest run.
-    pub fn new(pairs: &'a [Pair], fastest: Option<Text>) -> Self {
-        Self {
-            fastest,
-            answers: pairs.iter().map(crate::answer).collect(),
-            comparisons: pairs.iter().map(SpokenPair::from).collect(),
-        }
-    }
-}
-
-/// A ranking with its doubts as text.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpokenRecommendation<'a> {
-    #[serde(flatten)]
-    recommendation: &'a Recommendation,
-    /// Differences that may make the figures of these runs incomparable.
-    doubts: Vec<Spoken>,
-}
-
-impl<'a> From<&'a Recommendation> for SpokenRecommendation<'a> {
-    fn from(recommendation: &'a Recommendation) -> Self {
-        Self { recommendation, doubts: spoken(&recommendation.doubts) }
-    }
-}
-
-/// A history with the other changes as text.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpokenHistory<'a> {
-    #[serde(flatten)]
-    history: &'a History,
-    /// Comparison of the newest run with the oldest.
-    change: SpokenPair<'a>,
-}
-
-impl<'a> From<&'a History> for SpokenHistory<'a> {
-    fn from(history: &'a History) -> Self {
-        Self { history, change: (&history.change).into() }
-    }
-}
-
-fn spoken(differences: &[Difference]) -> Vec<Spoken> {
-    differences.iter().map(Spoken::from).collect()
-}
-
 /// The figures of two runs' cells.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -502,36 +422,4 @@ pub struct BothFigures<'a> {
     pub baseline: Vec<CellFigures<'a>>,
     /// Figures of the other run.
     pub other: Vec<CellFigures<'a>>,
-}
-
-/// A fact that the user asked about, in two records.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AskedFact {
-    /// Key of the fact.
-    pub fact: &'static str,
-    /// Display name of the fact.
-    pub name: Text,
-    /// Whether the fact differs.
-    pub differs: bool,
-    /// Value in the first run, if it is recorded.
-    pub baseline: Option<Text>,
-    /// Value in the other run, if it is recorded.
-    pub other: Option<Text>,
-}
-
-/// A bill, with the changes since another one and the results for a budget.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PricedLine<'a> {
-    #[serde(flatten)]
-    pub(crate) bill: &'a Bill,
-    /// The changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) changes: Option<&'a Changes>,
-    /// The result for each limit.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(crate) budget: &'a [BudgetLine],
-    /// The bill in a sentence.
-    pub(crate) summary: String,
 }

@@ -2,7 +2,6 @@
 //! changes since another bill, with the cause before the times. The result for each limit of a
 //! budget.
 
-use crate::scripts::PricedLine;
 use kurabe_chart::escape;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, shown, text};
@@ -12,6 +11,7 @@ use kurabe_price::{
     Bill, BudgetLine, ChangeCause, Changes, Count, CountChange, CountUnit, CountValues, DevicePrice,
     PhaseBill, PriceChange, RepeatedValue,
 };
+use serde::Serialize;
 use std::fmt::Write;
 
 /// Counts in the table, each with what there is to say of it: the part of the journal, that is random, empty or written again.
@@ -483,4 +483,20 @@ fn changes_table(changes: &Changes) -> Doc {
     }
     doc.gap();
     doc
+}
+
+/// A bill, with the changes since another one and the results for a budget.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PricedLine<'a> {
+    #[serde(flatten)]
+    bill: &'a Bill,
+    /// The changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<&'a Changes>,
+    /// The result for each limit.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    budget: &'a [BudgetLine],
+    /// The bill in a sentence.
+    summary: String,
 }
