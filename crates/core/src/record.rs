@@ -3,13 +3,15 @@
 //!
 //! A record consists of a header that is known before the first cell, cells that are appended one
 //! by one, and the final status. Every stored record contains `schema`. Fields that are added later
-//! are optional when read, so old records stay readable. docs/record.md describes the JSON form.
+//! are optional when read, so old records stay readable. docs/record.md describes the JSON form, and
+//! the schema each field.
 //!
 //! # To add a field
 //!
 //! - An old record doesn't have the field, so the field is an `Option` or has `#[serde(default)]`.
 //!   Its limits are checked in `store/check.rs`.
-//! - Describe it in docs/record.md.
+//! - Its doc comment is its description in the schema. What a reader must know besides is in
+//!   docs/record.md.
 //! - If an older kurabe would misread a new record, raise `RECORD_SCHEMA` and write fixtures of the
 //!   new version.
 //!
