@@ -19,8 +19,7 @@
 //!
 //! - Add a variant of `NoticeKind` unless an existing one fits, its heading in `words::notice`
 //!   (`report`), and in `report/run/remarks.rs` whether it is a warning.
-//! - Emit it where the fact is known: what happened, and how it affects the figures. Describe it in
-//!   docs/record.md, and add a test.
+//! - Emit it where the fact is known: what happened, and how it affects the figures. Add a test.
 
 mod merge;
 mod ranks;

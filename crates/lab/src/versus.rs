@@ -322,7 +322,11 @@ impl VersusRequest {
                 seed: overrides.seed.or(self.overrides.seed),
                 ..overrides
             };
-            RunRequest { overrides, sets, ..request }
+            let procedure = match variant.step() {
+                Some(step) => Procedure::Single(Box::new(step)),
+                None => request.procedure,
+            };
+            RunRequest { procedure, overrides, sets, ..request }
         };
         self.variants.iter().map(of_variant).collect()
     }

@@ -69,6 +69,26 @@ pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Varia
     sides(&axes).iter().map(|side| variant(side, common)).collect()
 }
 
+/// Returns the sides that commands define. `--` separates them.
+///
+/// # Errors
+/// When there are fewer than two commands.
+pub fn commands(words: &[String]) -> Result<Vec<Variant>> {
+    let sides: Vec<Variant> =
+        words.split(|word| word == "--").map(|words| Variant::of_command(words.to_vec())).collect();
+    if sides.len() < 2 || sides.iter().any(|side| side.command.is_empty()) {
+        return Err(usage(text!(
+            "a comparison of commands needs two or more of them",
+            "コマンドを比べるには 2 つ以上必要です"
+        ))
+        .remedy(text!(
+            "separate them by `--`, the baseline first: kurabe versus -- COMMAND -- OTHER COMMAND",
+            "基準を先頭にして `--` で区切ってください: kurabe versus -- コマンド -- 別のコマンド"
+        )));
+    }
+    Ok(sides)
+}
+
 fn usage(context: Text) -> Error {
     ErrorKind::Usage.error(context)
 }
@@ -155,7 +175,7 @@ fn variant(side: &[(&str, &str)], common: &[(&str, String)]) -> Result<Variant> 
         overrides.set(key, value).map_err(|why| wrong_value(side, key, value, &why))?;
     }
     let sets = sets.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    Ok(Variant { name: side_name(side), overrides, sets })
+    Ok(Variant { name: side_name(side), overrides, sets, command: Vec::new() })
 }
 
 fn wrong_value(side: &[(&str, &str)], key: &str, value: &str, why: &Text) -> Error {

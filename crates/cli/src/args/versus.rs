@@ -4,9 +4,10 @@ use super::help_table::help;
 use super::options::VersusOptions;
 use super::paths::{DevicePath, TargetPath};
 use super::shared::{duration, labels, unaccepted, worded};
-use super::vary::variants;
+use super::vary::{commands, variants};
 use crate::lang::below;
 use clap::{Args, ValueHint};
+use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result};
 use kurabe_lab::parse_percent;
 use kurabe_lab::versus::{VersusRequest, VersusWriting};
@@ -16,10 +17,15 @@ use kurabe_report::Unaccepted;
 #[command(after_help = below!("versus"))]
 pub struct VersusArgs {
     #[arg(
-        value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath,
+        value_name = "TARGET", required_unless_present = "command", value_hint = ValueHint::AnyPath,
         help = help("versus.targets")
     )]
     pub targets: Vec<TargetPath>,
+    #[arg(
+        last = true, value_name = "COMMAND", conflicts_with_all = ["vary", "profile", "repetition", "no_fill"],
+        value_hint = ValueHint::CommandWithArguments, help = help("versus.command")
+    )]
+    pub command: Vec<String>,
     #[arg(long, value_name = "KEY=VALUE,VALUE…", help = help("versus.vary"))]
     pub vary: Vec<String>,
     #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = help("versus.profile"))]
@@ -67,9 +73,19 @@ impl VersusArgs {
         let is_common = |name: &str| name == "engine" || name == "buffered" && !varies_direct;
         let common = self.options.given().filter(|(name, _)| is_common(name));
         let common: Vec<(&str, String)> = common.map(|(name, words)| (name, words.to_owned())).collect();
+        let mut targets: Vec<TargetName> = self.targets.iter().map(TargetPath::name).collect();
+        let variants = match self.command.as_slice() {
+            [] => variants(&self.vary, &common)?,
+            words => {
+                if targets.is_empty() {
+                    targets.push(".".into());
+                }
+                commands(words)?
+            }
+        };
         Ok(VersusRequest {
-            targets: self.targets.iter().map(TargetPath::name).collect(),
-            variants: variants(&self.vary, &common)?,
+            targets,
+            variants,
             profile: self.profile.clone(),
             given: None,
             time_ns: self.time,

@@ -16,6 +16,9 @@ pub struct Variant {
     pub overrides: Overrides,
     /// Changes to a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
+    /// Program and arguments to time instead of the profile. Only the command line may name one.
+    #[serde(skip)]
+    pub command: Vec<String>,
 }
 
 /// A request for an interleaved measurement.

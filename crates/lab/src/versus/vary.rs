@@ -3,7 +3,8 @@
 
 use super::Variant;
 use kurabe_core::Text;
-use kurabe_core::profile::Overrides;
+use kurabe_core::profile::{CommandStep, Overrides, Step};
+use kurabe_core::shown::shell_word;
 
 /// An option that varies, with its values as given, the baseline's first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,28 @@ pub fn side_name(side: &[(&str, &str)]) -> String {
 }
 
 impl Variant {
+    /// Returns the variant that times a command.
+    pub fn of_command(command: Vec<String>) -> Self {
+        let name = command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+        Self { name, overrides: Overrides::default(), sets: Vec::new(), command }
+    }
+
+    /// Returns the step that times its command, if it has one.
+    pub(super) fn step(&self) -> Option<Step> {
+        let command = self.command.clone();
+        (!command.is_empty()).then_some(Step::Command(CommandStep {
+            id: None,
+            label: Some("command".to_owned()),
+            git: None,
+            prepare: Vec::new(),
+            command,
+            restore: Vec::new(),
+            cleanup: Vec::new(),
+            shell: false,
+            cold: true,
+        }))
+    }
+
     /// Returns the variant with these options.
     ///
     /// # Errors
@@ -53,6 +76,6 @@ impl Variant {
         for (key, value) in side {
             overrides.set(key, *value)?;
         }
-        Ok(Self { name: side_name(side), overrides, sets: Vec::new() })
+        Ok(Self { name: side_name(side), overrides, sets: Vec::new(), command: Vec::new() })
     }
 }
