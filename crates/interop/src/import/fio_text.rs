@@ -8,8 +8,7 @@
 //! "Interpreting the output", of 2.2 and 3.33.
 
 use super::fio_groups::{self, Commands, Groups};
-use super::fio_job::{JobEntries, JobResult, JobRun};
-use super::fio_json::{LATENCIES, SIGNAL};
+use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
 use super::kit::*;
 use super::room;
