@@ -51,6 +51,7 @@ mod json_tree;
 mod kdiskmark;
 mod kit;
 mod layout;
+mod mark_tool;
 mod marks;
 mod mdtest;
 mod parts;
