@@ -66,6 +66,7 @@ mod split;
 mod sysbench;
 mod units;
 mod unread;
+mod words;
 mod yabs;
 mod zpool_iostat;
 
@@ -75,8 +76,9 @@ pub(crate) use input::Input;
 use input::Unwrapped;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-pub(crate) use parts::{digits, place_of_line};
+pub(crate) use parts::place_of_line;
 use split::{Blocks, TextPart};
+pub(crate) use words::digits;
 
 use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
 

@@ -190,7 +190,7 @@ pub(super) fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
     let (number, unit) = words.split_at(end);
     let prefix = unit.split(['i', 'B']).next().unwrap_or("");
     let base = if unit.contains('i') { 1024.0 } else { thousand };
-    Some((parts::number(number)? * power(base, &["", "k K", "M", "G", "T", "P"], prefix)?, number, unit))
+    Some((words::number(number)? * power(base, &["", "k K", "M", "G", "T", "P"], prefix)?, number, unit))
 }
 
 fn latency_of(word: &str) -> Option<FigureOf> {
