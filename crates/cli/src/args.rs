@@ -14,6 +14,7 @@ mod card;
 mod exchange;
 mod fio;
 mod fit;
+mod global;
 mod groups;
 mod help_table;
 pub mod help_words;
@@ -39,6 +40,7 @@ pub use card::CardArgs;
 pub use exchange::ExchangeArgs;
 pub use fio::{FioArgs, FioRun, sorted_words};
 pub use fit::FitArgs;
+pub use global::Global;
 pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
@@ -52,13 +54,12 @@ pub use vm::VmArgs;
 pub use what::WhatArgs;
 
 use crate::lang::below;
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use help_table::help;
 use kurabe_core::output_path::OutputPath;
-use kurabe_lab::{StorePlace, parse_percent};
+use kurabe_lab::parse_percent;
 use kurabe_report::Unaccepted;
-use kurabe_store::StoreName;
 use paths::{InputPath, TargetPath};
 pub use shared::{ForceArgs, JudgedArgs};
 use shared::{unaccepted, worded};
@@ -74,33 +75,6 @@ pub struct Cli {
     pub command: Command,
     #[command(flatten)]
     pub global: Global,
-}
-
-#[derive(Debug, Args)]
-pub struct Global {
-    /// Where runs are stored.
-    #[arg(
-        long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath,
-        value_parser = OsStringValueParser::new().map(StoreName::from),
-        help = help("global.db")
-    )]
-    pub db: Option<StoreName>,
-    #[arg(long, global = true, help = help("global.json"))]
-    pub json: bool,
-    #[arg(long, short, global = true, help = help("global.quiet"))]
-    pub quiet: bool,
-    #[arg(
-        long, global = true, value_name = "LANG", value_parser = PossibleValuesParser::new(["en", "ja"]),
-        help = help("global.lang")
-    )]
-    pub lang: Option<String>,
-}
-
-impl Global {
-    /// Where runs are stored.
-    pub fn store(&self) -> StorePlace {
-        StorePlace(self.db.clone())
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -449,6 +423,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use kurabe_core::mention::{COMMANDS, FLAGS};
+    use kurabe_store::StoreName;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -51,6 +51,7 @@ mod json_tree;
 mod kdiskmark;
 mod kit;
 mod layout;
+mod mark_tool;
 mod marks;
 mod mdtest;
 mod parts;
@@ -65,6 +66,7 @@ mod split;
 mod sysbench;
 mod units;
 mod unread;
+mod words;
 mod yabs;
 mod zpool_iostat;
 
@@ -74,8 +76,9 @@ pub(crate) use input::Input;
 use input::Unwrapped;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
-pub(crate) use parts::{digits, place_of_line};
+pub(crate) use parts::place_of_line;
 use split::{Blocks, TextPart};
+pub(crate) use words::digits;
 
 use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
 

@@ -15,10 +15,12 @@ mod file_system;
 mod loop_device;
 mod nbd_device;
 mod state;
+mod use_of_device;
 
 pub use state::attachments_folder;
+pub use use_of_device::refuse_used;
+pub(crate) use use_of_device::users_of;
 
-use crate::apart::apart;
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::Disk;
@@ -29,26 +31,26 @@ use file_system::{DiskFiles, file_name};
 use fuser::{Config, Session, SessionACL};
 use kurabe_core::mention::{ATTACH, BY, SERVE};
 use kurabe_core::process::ProcessIdentity;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use kurabe_host::{Liveness, Number, claims, life_of, mounts_at};
+use kurabe_core::{Error, Result, Text, shown, text};
+use kurabe_host::{Liveness, Number, life_of, mounts_at};
 use loop_device::{LoopDevice, file_system_of, loops_on};
 use nbd_device::{NbdDevice, NbdRecord, free_nbd_devices, nbd_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsRawFd;
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_dumpable_behavior,
 };
 use state::{AttachmentFolder, Attachments, FILE_SYSTEM};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+use use_of_device::{flush, open_alone};
 
 /// Interval at which the use of a device is polled.
 const LOOK: Duration = Duration::from_millis(20);
@@ -356,22 +358,6 @@ fn detach_nbd(
     device.let_go().map(|()| true)
 }
 
-/// Opens a device exclusively, so that it cannot be mounted. `None` if another process has it open
-/// exclusively.
-fn open_alone(device: &Path) -> io::Result<Option<File>> {
-    match rustix::fs::open(device, OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(node) => Ok(Some(node.into())),
-        Err(Errno::BUSY) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Makes the kernel write its cache of a device. After a power cut or a fault, errors are expected
-/// and ignored.
-fn flush(node: &File, has_failed: bool) -> io::Result<()> {
-    node.sync_all().or_else(|error| if has_failed { Ok(()) } else { Err(error) })
-}
-
 fn cannot_note(folder: &AttachmentFolder, error: &io::Error) -> Error {
     let shown = shown::path(folder.point());
     Error::os(text!("cannot record the purpose of {shown}", "{shown} の用途を記録できません"), error)
@@ -385,14 +371,6 @@ fn cannot_detach(device: &Path, error: &io::Error) -> Error {
 fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
     let shown = shown::path(folder.point());
     Error::os(text!("cannot remove the folder of {shown}", "{shown} のあるフォルダーを削除できません"), error)
-}
-
-/// Returns the users of a device, as clauses. Empty if it is not in use, or if that cannot be
-/// determined.
-pub(crate) fn users_of(device: &Path) -> Vec<Text> {
-    let claims = apart(|| claims(&File::open(device)?, device).map_err(|_| io::ErrorKind::Other.into()));
-    let claims = claims.unwrap_or_default().into_iter().filter(|claim| !claim.is_signature);
-    claims.map(|claim| claim.by).collect()
 }
 
 /// Detaches loop devices from the files of a file system, if their names are below its mount point.
@@ -546,22 +524,6 @@ impl Attached {
             }
         }
     }
-}
-
-/// Refuses if one of the devices is in use.
-///
-/// # Errors
-/// Names the users of the device.
-pub fn refuse_used(devices: &[PathBuf]) -> Result<()> {
-    let used = devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
-    let Some((device, users)) = used else { return Ok(()) };
-    let (shown, users) = (shown::path(device), Text::list(users));
-    Err(ErrorKind::Refused
-        .error(text!("{shown} is in use: {users}", "{shown} は使用中です: {users}"; users))
-        .remedy(text!(
-            "unmount it (`umount {shown}`) or stop the processes that use it, then try again",
-            "`umount {shown}` するか、使っているものを終了してから、もう一度実行してください"
-        )))
 }
 
 #[cfg(test)]

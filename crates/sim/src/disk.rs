@@ -18,4 +18,5 @@ mod seek;
 #[cfg(test)]
 mod laws;
 
-pub use params::{DISK, MAGNETO_OPTICAL, REMOVABLE};
+pub use drive::DISK;
+pub use removable::{MAGNETO_OPTICAL, REMOVABLE};

@@ -16,6 +16,7 @@
 
 mod balance;
 mod bitmap;
+mod bits;
 mod rebuild;
 mod stripes;
 #[cfg(test)]
@@ -31,7 +32,7 @@ use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, OpenParts, Request, RequestKind, World};
-use bitmap::Bitmap;
+use bits::{Bitmap, DAEMON};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use rebuild::Rebuild;
@@ -354,7 +355,7 @@ impl Layer for Md {
     }
 
     fn wake(&mut self, token: u64, world: &mut World) {
-        if token == bitmap::DAEMON {
+        if token == DAEMON {
             self.clear_marks(world);
         } else if let Some(rebuild) = self.rebuild.as_mut().filter(|rebuild| rebuild.sleeps) {
             rebuild.sleeps = false;

@@ -73,6 +73,15 @@ pub struct SharedAddress {
     settings: Vec<(&'static str, String)>,
 }
 
+/// Purpose for which a shared store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedAccess {
+    /// Reading.
+    Read,
+    /// Adding runs. The tables are created or migrated if necessary.
+    Write,
+}
+
 /// Reason why an address is refused, without any part of it that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressFault(Text);

@@ -51,14 +51,14 @@ mod store;
 mod tidy_json;
 mod without_paths;
 
-pub use address::{AddressFault, SharedAddress};
+pub use address::{AddressFault, SharedAccess, SharedAddress};
 pub use bundle::{REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle};
 pub use export::{EXPORT_VERSION, ExportedRun, export, export_with_figures, looks_exported, parse_export};
 pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::{StoreName, default_store};
 pub use passwords::{Secrets, without_password, without_passwords};
-pub use shared::{SharedAccess, open_shared};
+pub use shared::open_shared;
 pub use sqlite::{SqliteStore, abandon_waits, abandonable, tell_waits};
 pub use store::{
     Archive, BroughtRun, LAST, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,

@@ -19,9 +19,8 @@ mod session;
 mod tls;
 mod write;
 
-use crate::shared::SharedAccess;
 use crate::store::{Archive, BroughtRun, Runs, no_such_run};
-use crate::{Filter, RunHash, SharedAddress};
+use crate::{Filter, RunHash, SharedAccess, SharedAddress};
 use address::DatabaseAddress;
 use failure::failed;
 use fields::{RowFields, run_id, run_identity};

@@ -3,20 +3,11 @@
 //! Whether it can be opened depends on the features that the program was built with. Callers need
 //! not check them.
 
-use crate::{Archive, SharedAddress};
+use crate::{Archive, SharedAccess, SharedAddress};
 use kurabe_core::Result;
 #[cfg(not(feature = "postgres"))]
 use kurabe_core::{Error, ErrorKind};
 use std::ffi::OsString;
-
-/// Purpose for which a shared store is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SharedAccess {
-    /// Reading.
-    Read,
-    /// Adding runs. The tables are created or migrated if necessary.
-    Write,
-}
 
 /// Opens a shared store; `env` returns libpq's environment variables. Errors do not contain
 /// passwords.

@@ -32,7 +32,7 @@ use kurabe_core::record::{
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_core::{environment::DeviceHealth, made::MadeFile, process::ProcessIdentity};
 use open::read_salt;
-use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
+use read::{OWNER, Texts, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -347,6 +347,12 @@ impl Store for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Loads a run in a transaction.
+    fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
+        let texts = Texts::read(snapshot, id).map_err(self.cannot_read_run(id))?;
+        texts.ok_or_else(|| no_such_run(id))?.parse(id)
+    }
+
     fn not_what_was_written(&self, id: &str) -> Error {
         let path = shown::path(&self.path);
         ErrorKind::Store.error(text!(

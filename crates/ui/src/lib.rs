@@ -22,6 +22,7 @@ mod gate;
 mod message;
 mod pages;
 mod places;
+mod reader;
 mod routes;
 mod seats;
 mod server;

@@ -23,7 +23,8 @@ pub(crate) mod turns;
 pub(crate) use board::left_words;
 
 use crate::gate::{NOT_IN, OTHER_HOST, OTHER_KIND, OTHER_PAGE};
-use crate::shared::{Reader, aside};
+use crate::reader::Reader;
+use crate::shared::aside;
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::handler::Handler;
 use axum::http::request::Parts;

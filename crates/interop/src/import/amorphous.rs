@@ -8,7 +8,7 @@
 
 use super::dates::from_year_first;
 use super::kit::*;
-use super::marks::MarkTool;
+use super::mark_tool::MarkTool;
 use super::result_line::FigureRules;
 
 const HEADING: &str = "AmorphousDiskMark {}";

@@ -67,7 +67,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             columns = line.split_whitespace().count();
             continue;
         }
-        let starts_row = line.split_whitespace().next().is_some_and(|word| parts::number(word).is_some());
+        let starts_row = line.split_whitespace().next().is_some_and(|word| words::number(word).is_some());
         match SnoopRow::read(line, columns).filter(|_| columns > 0) {
             Some(row) if room::take(256) => rows.push(row),
             None if starts_row && columns > 0 => return Err(parts::miscounted(input, number).into()),

@@ -15,7 +15,7 @@
 
 use super::dates::from_year_first;
 use super::kit::*;
-use super::marks::procedure;
+use super::mark_tool::procedure;
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::PROFILES;

@@ -414,7 +414,7 @@ impl<'a> DdCommand<'a> {
 fn block_bytes(words: &str) -> Option<u64> {
     let bytes = match words.strip_suffix('b') {
         Some(blocks) => blocks.parse::<u64>().ok()?.checked_mul(512),
-        None => parts::bytes(words.strip_suffix('c').unwrap_or(words)),
+        None => words::bytes(words.strip_suffix('c').unwrap_or(words)),
     };
     bytes.filter(|bytes| *bytes > 0)
 }

@@ -7,7 +7,8 @@
 //! unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
-use super::parts::{PrintedRow, bytes};
+use super::parts::PrintedRow;
+use super::words::bytes;
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -14,6 +14,16 @@ use kurabe_fio::beside;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Message of fio when a signal ends it.
+pub(super) const SIGNAL: &str = "fio: terminating on signal {}";
+
+/// fio's latencies: name, and the measured span.
+pub(super) const LATENCIES: [(&str, FigureOf); 3] = [
+    ("clat", FigureOf::CompletionLatency),
+    ("lat", FigureOf::TotalLatency),
+    ("slat", FigureOf::SubmissionLatency),
+];
+
 /// Result of a job.
 #[derive(Default)]
 pub(super) struct JobResult {

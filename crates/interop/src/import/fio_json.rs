@@ -12,7 +12,7 @@
 //!
 //! All formats of fio's results share the conversion of jobs (`fio_job`).
 
-use super::fio_job::{JobEntries, JobResult, JobRun};
+use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
 use super::json_tree::{Json, JsonError, items, object, parted, raw_documents, tree};
 use super::kit::*;
@@ -23,9 +23,6 @@ use kurabe_core::environment::{BlockDevice, Environment};
 const KEYS: &[&str] = &["\"fio version\""];
 pub(super) const IMPORTER: Importer =
     Importer::of(("fio JSON", "fio", &["fio version", "fio"]), Recognizer::Object(KEYS), read);
-
-/// Message of fio when a signal ends it.
-pub(super) const SIGNAL: &str = "fio: terminating on signal {}";
 
 /// A file that contains only messages besides the JSON, so that it does not have to be split into
 /// lines.
@@ -55,13 +52,6 @@ const MESSAGES_LONGEST: usize = 1 << 16;
 
 /// Directions of a job in fio's order. `mixed` is reads, writes and trims together.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
-
-/// fio's latencies: name, and the measured span.
-pub(super) const LATENCIES: [(&str, FigureOf); 3] = [
-    ("clat", FigureOf::CompletionLatency),
-    ("lat", FigureOf::TotalLatency),
-    ("slat", FigureOf::SubmissionLatency),
-];
 
 /// fio's samples: unit, quantity, and the names of count, mean, minimum, maximum and deviation.
 const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [

@@ -8,8 +8,7 @@
 //! "Interpreting the output", of 2.2 and 3.33.
 
 use super::fio_groups::{self, Commands, Groups};
-use super::fio_job::{JobEntries, JobResult, JobRun};
-use super::fio_json::{LATENCIES, SIGNAL};
+use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
 use super::kit::*;
 use super::room;
@@ -191,7 +190,7 @@ pub(super) fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
     let (number, unit) = words.split_at(end);
     let prefix = unit.split(['i', 'B']).next().unwrap_or("");
     let base = if unit.contains('i') { 1024.0 } else { thousand };
-    Some((parts::number(number)? * power(base, &["", "k K", "M", "G", "T", "P"], prefix)?, number, unit))
+    Some((words::number(number)? * power(base, &["", "k K", "M", "G", "T", "P"], prefix)?, number, unit))
 }
 
 fn latency_of(word: &str) -> Option<FigureOf> {

@@ -1,8 +1,8 @@
 //! A file as importers see it: its bytes, and its text in any encoding.
 
-use super::parts::key_value;
 use super::room;
 use super::shapes::holes;
+use super::words::{is_rule, key_value};
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use kurabe_core::imported::Origin;
 use std::borrow::Cow;
@@ -210,7 +210,7 @@ pub(super) struct Unwrapped {
 pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
     let width = |line: &str| line.chars().count();
     let most = text.lines().map(width).max().filter(|most| WIDTHS.contains(most))?;
-    let is_broken = |line: &str| width(line) == most && !super::parts::is_rule(line);
+    let is_broken = |line: &str| width(line) == most && !is_rule(line);
     if !text.lines().any(is_broken) {
         return None;
     }

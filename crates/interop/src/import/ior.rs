@@ -243,7 +243,7 @@ fn summary(row: &PrintedRow<'_>) -> Vec<PrintedFigure> {
 fn size_bytes(words: &str) -> Option<u64> {
     match words.strip_suffix(" bytes") {
         Some(bytes) => bytes.trim().parse().ok(),
-        None => parts::bytes(words),
+        None => words::bytes(words),
     }
 }
 

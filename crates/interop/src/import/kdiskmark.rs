@@ -10,7 +10,7 @@
 
 use super::dates::from_year_first;
 use super::kit::*;
-use super::marks::MarkTool;
+use super::mark_tool::MarkTool;
 use super::result_line::{FigureRules, Results};
 use super::units::binary;
 use kurabe_core::imported::Correction;

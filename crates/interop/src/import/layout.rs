@@ -5,6 +5,7 @@
 //! Every other change is assumed only after reading the text unchanged failed, or if undoing it
 //! results in more figures. So a text that was not changed is never changed here.
 
+use super::words::{digits, is_rule};
 use kurabe_core::{Text, text};
 
 /// A text with one change undone, and the note about it.
@@ -134,7 +135,7 @@ fn after_logger(line: &str) -> Option<&str> {
     let [month, day, time, _host, process] = words[..] else { return None };
     let is_time = time.len() == 8 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     let is_month = month.len() == 3 && month.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_prefix = is_month && super::digits(day) && is_time && process.contains('[');
+    let is_prefix = is_month && digits(day) && is_time && process.contains('[');
     is_prefix.then(|| rest.strip_prefix(' ').unwrap_or(rest))
 }
 
@@ -174,7 +175,7 @@ fn joined_at_most(text: &str) -> Option<String> {
     const WIDTH_LEAST: usize = 60;
     let width = |line: &str| line.chars().count();
     let most = text.lines().map(width).max().filter(|most| *most >= WIDTH_LEAST)?;
-    let is_cut = |line: &str| width(line) == most && !super::parts::is_rule(line);
+    let is_cut = |line: &str| width(line) == most && !is_rule(line);
     if text.lines().filter(|line| is_cut(line)).count() < 2 {
         return None;
     }

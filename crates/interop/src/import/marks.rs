@@ -7,8 +7,9 @@
 //! tool; without one, it is unknown.
 
 use super::kit::*;
+use super::mark_tool::{MarkTool, procedure};
 use super::parts::cut_at;
-use super::result_line::{FigureRules, LineClass, Results, parse, read_all, section_of};
+use super::result_line::{LineClass, parse, read_all, section_of};
 use super::{amorphous, cdm, kdiskmark};
 
 pub(super) const IMPORTER: Importer = Importer::of(
@@ -23,19 +24,6 @@ pub(super) const IMPORTER: Importer = Importer::of(
 
 /// Maximum number of runs side by side.
 const COLUMNS_MOST: usize = 16;
-
-/// A tool that prints CrystalDiskMark's result lines below its own heading.
-pub(super) struct MarkTool {
-    pub(super) name: &'static str,
-    pub(super) format: &'static str,
-    pub(super) heading: &'static str,
-    /// Meaning of its other lines, including the heading.
-    pub(super) details: &'static [DetailLine],
-    /// Rules for its figures.
-    pub(super) rules: fn(&RunDetails) -> FigureRules,
-    /// Notices about its figures.
-    pub(super) notices: fn(&RunDetails, &Results) -> Vec<Notice>,
-}
 
 const TOOLS: [MarkTool; 2] = [kdiskmark::TOOL, amorphous::TOOL];
 
@@ -163,11 +151,4 @@ fn whole(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<Im
     details.origin.procedure = procedure(&details.origin, &["Profile", "Test"]);
     let notices = (tool.notices)(&details, &results);
     Ok(results.into_run(details, notices))
-}
-
-/// Returns the procedure, as printed under these names.
-pub(super) fn procedure(origin: &Origin, names: &[&str]) -> Option<String> {
-    let words: Vec<&str> =
-        names.iter().filter_map(|name| origin.facts.get(*name)).map(String::as_str).collect();
-    (!words.is_empty()).then(|| words.join("; "))
 }

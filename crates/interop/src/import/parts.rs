@@ -1,13 +1,11 @@
-//! Building blocks of all importers: numbers, fields, cells, notes, errors.
-//!
-//! The model: a number is digits with an optional fraction and exponent. Anything else is not a number,
-//! so a damaged file can lose figures but never yields a wrong one.
+//! Building blocks of all importers: rows, cells, notes, errors.
 
 use super::Input;
 use super::json_tree::{Json, JsonError, documents};
 use super::room;
+use super::words::WORDS_LONGEST;
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
-use kurabe_core::quantity::{format_bytes, parse_bytes};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, text, workload::Direction};
 use std::collections::HashMap;
@@ -28,55 +26,6 @@ impl From<Error> for NotImported {
     fn from(error: Error) -> Self {
         Self::Broken(error)
     }
-}
-
-/// Maximum length in characters of a line in an error, and of texts that each cell of a run repeats.
-/// Texts of tools are shorter. A damaged or hostile file would fill the memory with copies.
-const WORDS_LONGEST: usize = 4096;
-
-/// Returns whether a text consists only of digits.
-pub(crate) fn digits(words: &str) -> bool {
-    !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Parses a number as printed by tools: `508.897`, `1.0E7`. Surrounding spaces are ignored. Signs and
-/// thousands separators are not accepted.
-pub(super) fn number(words: &str) -> Option<f64> {
-    let words = words.trim();
-    let (mantissa, exponent) = match words.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (words, None),
-    };
-    let sound = match mantissa.split_once('.') {
-        Some((whole, fraction)) => digits(whole) && digits(fraction),
-        None => digits(mantissa),
-    };
-    if !sound
-        || exponent.is_some_and(|exponent| !digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
-    {
-        return None;
-    }
-    words.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-/// Parses a number in which the decimal separator can also be a comma, as in some languages.
-pub(super) fn decimal(words: &str) -> Option<f64> {
-    number(words).or_else(|| if words.contains('.') { None } else { number(&words.replacen(',', ".", 1)) })
-}
-
-/// Parses a size with its unit, such as `2 MiB`.
-pub(super) fn bytes(words: &str) -> Option<u64> {
-    parse_bytes(words).ok()
-}
-
-/// Parses a size of a tool whose `KB` is 1024 bytes.
-pub(super) fn binary_bytes(words: &str) -> Option<u64> {
-    bytes(&words.replace("KB", "KiB").replace("MB", "MiB"))
-}
-
-/// Limits a text that every cell of a run repeats, such as a command line.
-pub(super) fn repeated(words: &str) -> String {
-    words.chars().take(WORDS_LONGEST).collect()
 }
 
 /// Bytes counted per cell: while a list grows, it exists twice, at up to twice its length.
@@ -270,25 +219,6 @@ pub(super) fn csv_rows<'a>(
     }))
 }
 
-/// Returns whether a line consists of dashes, as tools draw around a heading.
-pub(super) fn is_rule(line: &str) -> bool {
-    let line = line.trim();
-    line.len() >= 10 && line.bytes().all(|byte| byte == b'-')
-}
-
-/// Parses `Key: value` or `Key : value`, both trimmed.
-pub(super) fn key_value(line: &str) -> Option<(&str, &str)> {
-    line.split_once(':').map(|(key, value)| (key.trim(), value.trim()))
-}
-
-/// Parses the number in `(x5)`.
-pub(super) fn runs_in(words: &str) -> Option<u32> {
-    words
-        .match_indices("(x")
-        .find_map(|(at, _)| words[at + 2..].split_once(')').and_then(|(digits, _)| digits.parse().ok()))
-        .filter(|runs| *runs > 0)
-}
-
 /// Returns the lines from each of these places to before the next one.
 pub(super) fn cut_at<'b, 'a>(lines: &'b [(usize, &'a str)], starts: &[usize]) -> Vec<&'b [(usize, &'a str)]> {
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
@@ -327,18 +257,5 @@ mod tests {
         number_cells(&mut cells);
         let steps: Vec<u32> = cells.iter().map(|cell| cell.step_index).collect();
         assert_eq!(steps, [0, 0, 1, 2, 2]);
-    }
-
-    #[test]
-    fn numbers_are_strict() {
-        assert_eq!(number("508.897"), Some(508.897));
-        assert_eq!(number("1.0E7"), Some(1e7));
-        assert_eq!(number("7.25e-05"), Some(7.25e-5));
-        assert_eq!(number(" 1 "), Some(1.0));
-        for words in
-            ["", ".5", "5.", "-1", "+1", "1e", "1e999", "nan", "inf", "1,000", "1 0", "1_0", "1e5e5", "1e+-5"]
-        {
-            assert_eq!(number(words), None, "{words}");
-        }
     }
 }

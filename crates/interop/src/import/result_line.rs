@@ -129,14 +129,14 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
 
 /// Parses `1MiB`, `4 KiB`, `512KB`.
 fn block(words: &str) -> Option<u64> {
-    parts::binary_bytes(words).filter(|bytes| *bytes > 0 && words.ends_with('B'))
+    words::binary_bytes(words).filter(|bytes| *bytes > 0 && words.ends_with('B'))
 }
 
 /// Parses a number and its unit at the start of a text. Returns the rest as well.
 fn quantity<'a>(words: &'a str, unit: &str) -> Option<(&'a str, &'a str)> {
     let words = words.trim_start();
     let (number, rest) = words.split_once(' ')?;
-    parts::number(number)?;
+    words::number(number)?;
     Some((number, rest.trim_start().strip_prefix(unit)?))
 }
 
@@ -194,7 +194,7 @@ pub(super) fn read_all(
             results.tests.push(result.label());
         }
         // Printed for a test that was not run.
-        if parts::number(figures.rate) == Some(0.0) {
+        if words::number(figures.rate) == Some(0.0) {
             results.left_out += 1;
         } else {
             let mut cell = result.cell(figures, direction, read_percent, rules).ok_or_else(damaged)?;

@@ -5,7 +5,7 @@
 //! value`. If a line occurs twice, the first one counts.
 
 use super::Input;
-use super::parts::{digits, key_value, number, repeated, runs_in};
+use super::words::{digits, key_value, number, repeated, runs_in};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin};
 

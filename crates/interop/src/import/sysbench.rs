@@ -92,7 +92,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 
 /// Parses `16KiB`, or `16Kb` of 0.4.
 fn block_bytes(words: &str) -> Option<u64> {
-    parts::binary_bytes(&words.replace('b', "B"))
+    words::binary_bytes(&words.replace('b', "B"))
 }
 
 /// Parses `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.

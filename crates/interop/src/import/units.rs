@@ -6,8 +6,9 @@
 //! figures but never yields a wrong one. If a file does not name a unit, it comes from the tool's
 //! manual.
 
-use super::parts::{decimal, notice, number};
+use super::parts::notice;
 use super::room;
+use super::words::{decimal, number};
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic,
     Quantity, SeriesAxis,

@@ -3,7 +3,7 @@
 //! Opening the file or the device, or querying it, may wait for the server, which can be this very
 //! process. Therefore all of that is done in a separate thread ([`apart`]).
 
-use super::{flush, open_alone};
+use super::use_of_device::{flush, open_alone};
 use crate::apart::apart;
 use crate::disk::SECTOR_BYTES;
 use crate::platform;

@@ -15,15 +15,19 @@ use super::dirty::Dirty;
 use super::geometry::SectorPlace;
 use super::layout;
 use super::mechanism::{Access, BufferedMechanism, Causes, Read};
-use super::params::{Handling, Values};
+use super::params::{DISK_PARAMETERS, Handling, Values};
 use crate::build::{Builder, words};
-use crate::layer::{Built, Layer};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::AtRisk;
 use crate::schema::HOUR_NS;
 use crate::settings::{Live, Setting};
 use crate::timeline::transfer_ns;
+use crate::vocabulary::page;
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
+
+/// Hard disk: `disk` in device files.
+pub const DISK: LayerKind = LayerKind::new(page!("disk"), "disk", Below::Nothing, DISK_PARAMETERS, build);
 
 /// A command that has not started.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +121,7 @@ words! {
 }
 
 /// Builds a hard disk.
-pub(super) fn build(builder: &mut Builder<'_>) -> Result<Built> {
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, values.segments)?;
     let cache = if values.write_cache { values.write_cache_size_bytes / sector_bytes } else { 0 };

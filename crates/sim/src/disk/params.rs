@@ -1,10 +1,8 @@
 //! Parameters of rotating media. Most of them are common to all kinds.
 
-use super::{drive, removable};
 use crate::build::parameters;
-use crate::layer::{Below, LayerKind};
 use crate::schema::{Parameter, ParameterScale, SIZE};
-use crate::vocabulary::{entry, page};
+use crate::vocabulary::entry;
 
 parameters! {
     pub(super) struct Mechanics, MECHANICS from "disk" {
@@ -125,29 +123,12 @@ const fn joined<const COUNT: usize>(parts: &[&[Parameter]]) -> [Parameter; COUNT
 /// Overheads of reads and of writes, and the rate of the buffer.
 const OVERHEADS: (&[Parameter], &[Parameter]) = HANDLING.split_at(2);
 
-const DISK_PARAMETERS: &[Parameter] = &{
+pub(super) const DISK_PARAMETERS: &[Parameter] = &{
     let (read_hit, others) = OF_DISK.split_at(1);
     let (before_memory, after_memory) = others.split_at(5);
     let (read, write) = OVERHEADS.0.split_at(1);
     joined::<47>(&[MECHANICS, read, read_hit, write, before_memory, MEMORY, OVERHEADS.1, after_memory])
 };
-const REMOVABLE_PARAMETERS: &[Parameter] =
+pub(super) const REMOVABLE_PARAMETERS: &[Parameter] =
     &joined::<30>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);
-const MAGNETO_OPTICAL_PARAMETERS: &[Parameter] = &joined::<32>(&[REMOVABLE_PARAMETERS, PASSES]);
-
-/// Hard disk: `disk` in device files.
-pub const DISK: LayerKind =
-    LayerKind::new(page!("disk"), "disk", Below::Nothing, DISK_PARAMETERS, drive::build);
-
-/// Magneto-optical drive with its disk: `magneto-optical` in device files.
-pub const MAGNETO_OPTICAL: LayerKind = LayerKind::new(
-    page!("disk"),
-    "magneto-optical",
-    Below::Nothing,
-    MAGNETO_OPTICAL_PARAMETERS,
-    removable::build_magneto_optical,
-);
-
-/// Drive for removable magnetic disks: `removable` in device files.
-pub const REMOVABLE: LayerKind =
-    LayerKind::new(page!("disk"), "removable", Below::Nothing, REMOVABLE_PARAMETERS, removable::build_plain);
+pub(super) const MAGNETO_OPTICAL_PARAMETERS: &[Parameter] = &joined::<32>(&[REMOVABLE_PARAMETERS, PASSES]);

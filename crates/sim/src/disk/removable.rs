@@ -10,15 +10,28 @@
 
 use super::layout;
 use super::mechanism::{BufferedMechanism, Causes, Read};
-use super::params::{Handling, Passes, WRITE_PIECE};
+use super::params::{Handling, MAGNETO_OPTICAL_PARAMETERS, Passes, REMOVABLE_PARAMETERS, WRITE_PIECE};
 use crate::account::{Cause, Counter};
 use crate::build::{Builder, words};
-use crate::layer::{Built, Layer};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::settings::{Live, Setting};
 use crate::timeline::transfer_ns;
-use crate::vocabulary::entry;
+use crate::vocabulary::{entry, page};
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::Result;
+
+/// Magneto-optical drive with its disk: `magneto-optical` in device files.
+pub const MAGNETO_OPTICAL: LayerKind = LayerKind::new(
+    page!("disk"),
+    "magneto-optical",
+    Below::Nothing,
+    MAGNETO_OPTICAL_PARAMETERS,
+    build_magneto_optical,
+);
+
+/// Drive for removable magnetic disks: `removable` in device files.
+pub const REMOVABLE: LayerKind =
+    LayerKind::new(page!("disk"), "removable", Below::Nothing, REMOVABLE_PARAMETERS, build_plain);
 
 #[derive(Clone)]
 struct Removable {
@@ -42,7 +55,7 @@ words! {
 }
 
 /// Builds a magneto-optical drive.
-pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Built> {
+fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Built> {
     let causes = Causes::new(builder);
     let (passes, of_passes) = (Passes::new(builder), CausesOfPasses::new(builder));
     let erase = passes.erase.then_some(of_passes.erase);
@@ -52,7 +65,7 @@ pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Built> 
 }
 
 /// Builds a drive that writes in one pass.
-pub(super) fn build_plain(builder: &mut Builder<'_>) -> Result<Built> {
+fn build_plain(builder: &mut Builder<'_>) -> Result<Built> {
     let causes = Causes::new(builder);
     let passes = vec![causes.transfer];
     build(builder, causes, passes)

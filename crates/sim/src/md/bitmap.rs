@@ -8,36 +8,14 @@
 //! is cleared; the cleared page is written to the members in the background. A degraded array
 //! clears no bits.
 
+use super::bits::DAEMON;
 use super::{AfterMembers, Md};
 use crate::world::{JobId, Request, RequestKind, World};
-use std::collections::BTreeMap;
-
-/// Token of the daemon; others belong to the rebuild.
-pub(super) const DAEMON: u64 = 1;
 
 /// Position of the bitmap: after the superblock of version 1.2 (mdadm super1.c: 4 KiB from the
 /// start, and 4 KiB more).
 const BITMAP_AT_BYTES: u64 = 8192;
 const PAGE_BYTES: u32 = 4096;
-
-/// A part of the array that was written.
-#[derive(Clone, Debug, Default)]
-struct PartMark {
-    /// Writes to it in progress.
-    writes: u32,
-    /// Scans of the daemon since the last write ended.
-    looks: u32,
-    on_members: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bitmap {
-    marks: BTreeMap<u64, PartMark>,
-    /// Writes that wait for the round in progress, and for the next one.
-    round: Vec<JobId>,
-    next: Vec<JobId>,
-    daemon_runs: bool,
-}
 
 impl Md {
     /// Returns the bits of a write.
@@ -57,14 +35,9 @@ impl Md {
         if !self.values.bitmap || self.values.level == 0 {
             return true;
         }
-        let mut is_marked = true;
-        for bit in self.bits(job, world) {
-            let mark = self.bitmap.marks.entry(bit).or_default();
-            (mark.writes, mark.looks) = (mark.writes + 1, 0);
-            is_marked &= mark.on_members;
-        }
+        let is_marked = self.bitmap.begin_write(self.bits(job, world));
         if !is_marked {
-            self.bitmap.next.push(job);
+            self.bitmap.wait(job);
             self.begin_round(world);
         }
         is_marked
@@ -72,16 +45,15 @@ impl Md {
 
     /// Writes the bits of the waiting writes, unless a round is in progress.
     fn begin_round(&mut self, world: &mut World) {
-        if self.bitmap.round.is_empty() && !self.bitmap.next.is_empty() {
-            self.bitmap.round = std::mem::take(&mut self.bitmap.next);
-            world.count(self.words.bitmap_writes, 1);
-            for job in &self.bitmap.round {
-                world.charge(*job, self.words.bitmap, world.now_ns());
-            }
-            let work = self.begin(AfterMembers::Mark, self.bitmap.round.first().copied());
-            for member in self.asked() {
-                self.send_raw(work, member, Request::new(RequestKind::Flush, 0, 0), world.now_ns(), world);
-            }
+        let round = self.bitmap.begin_round();
+        let Some(first) = round.first().copied() else { return };
+        world.count(self.words.bitmap_writes, 1);
+        for job in round {
+            world.charge(*job, self.words.bitmap, world.now_ns());
+        }
+        let work = self.begin(AfterMembers::Mark, Some(first));
+        for member in self.asked() {
+            self.send_raw(work, member, Request::new(RequestKind::Flush, 0, 0), world.now_ns(), world);
         }
     }
 
@@ -97,11 +69,9 @@ impl Md {
 
     /// Starts the writes of a round, whose bits are now on the members.
     pub(super) fn marked(&mut self, world: &mut World) {
-        let round = std::mem::take(&mut self.bitmap.round);
-        for bit in round.iter().flat_map(|job| self.bits(*job, world)).collect::<Vec<_>>() {
-            if let Some(mark) = self.bitmap.marks.get_mut(&bit) {
-                mark.on_members = true;
-            }
+        let round = self.bitmap.end_round();
+        for job in &round {
+            self.bitmap.set_on_members(self.bits(*job, world));
         }
         for job in round {
             world.charge(job, self.words.bitmap, world.now_ns());
@@ -112,16 +82,12 @@ impl Md {
 
     /// Records the end of a write.
     pub(super) fn unmark(&mut self, job: JobId, world: &mut World) {
-        for bit in self.bits(job, world) {
-            if let Some(mark) = self.bitmap.marks.get_mut(&bit) {
-                (mark.writes, mark.looks) = (mark.writes.saturating_sub(1), 0);
-            }
-        }
+        self.bitmap.end_write(self.bits(job, world));
         self.wake_daemon(world);
     }
 
     fn wake_daemon(&mut self, world: &mut World) {
-        let has_work = !self.bitmap.marks.is_empty() && !self.failures.degraded;
+        let has_work = !self.bitmap.is_empty() && !self.failures.degraded;
         if has_work && !std::mem::replace(&mut self.bitmap.daemon_runs, true) {
             world.wake_at(world.now_ns().saturating_add(self.values.bitmap_delay_ns.max(1)), DAEMON);
         }
@@ -133,12 +99,7 @@ impl Md {
         if self.failures.degraded {
             return;
         }
-        let before = self.bitmap.marks.len();
-        self.bitmap.marks.retain(|_, mark| {
-            mark.looks += u32::from(mark.writes == 0);
-            mark.looks < 2
-        });
-        if self.bitmap.marks.len() < before {
+        if self.bitmap.clear_idle() {
             self.write_marks(None, world);
         }
         self.wake_daemon(world);

@@ -72,6 +72,19 @@ impl Ssd {
         }
     }
 
+    /// Lets an idle die rewrite the rows that are due.
+    fn refresh_rows(&mut self, die: u32, now_ns: u64, world: &mut World) {
+        let free_ns = self.dies.get(die).free_ns;
+        if free_ns > now_ns {
+            return;
+        }
+        let Some(refresh) = &mut self.refresh else { return };
+        if let Some((rows, end_ns)) = refresh.take(die, free_ns, now_ns) {
+            world.count(self.words.refreshed, rows);
+            self.dies.change(die, |die| die.work(end_ns, 0, Busy::Refreshing));
+        }
+    }
+
     /// Returns and counts the store's work since the last call, and the time of moving the data.
     pub(super) fn take_work(&mut self, world: &mut World) -> (Reclaimed, u64) {
         let work = std::mem::take(&mut self.store.work);

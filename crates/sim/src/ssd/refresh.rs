@@ -9,12 +9,8 @@
 //! Not modelled: which rows hold data, that data move to another location, and refresh because of
 //! many reads.
 
-use super::Ssd;
-use super::config::Config;
-use super::config::Reclaimed;
-use super::die::Busy;
+use super::config::{Config, Reclaimed};
 use crate::build::Builder;
-use crate::world::World;
 use kurabe_core::{Result, text};
 
 const DAY_NS: f64 = 86_400e9;
@@ -58,7 +54,7 @@ impl Refresh {
 
     /// Returns the number of rows due on a die that has been idle since `free_ns`, and when they
     /// are done; `None` if none is due.
-    fn take(&mut self, die: u32, free_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
+    pub(super) fn take(&mut self, die: u32, free_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         let due_ns = &mut self.due_ns[die as usize];
         let late_ns = now_ns.checked_sub(*due_ns)?;
         let rows = late_ns / self.step_ns + 1;
@@ -68,20 +64,5 @@ impl Refresh {
         // only as far as they had to wait for other work themselves.
         let end_ns = (last_ns + self.row_ns).max(free_ns.saturating_add(rows.saturating_mul(self.row_ns)));
         Some((rows, end_ns))
-    }
-}
-
-impl Ssd {
-    /// Lets an idle die rewrite the rows that are due.
-    pub(super) fn refresh_rows(&mut self, die: u32, now_ns: u64, world: &mut World) {
-        let free_ns = self.dies.get(die).free_ns;
-        if free_ns > now_ns {
-            return;
-        }
-        let Some(refresh) = &mut self.refresh else { return };
-        if let Some((rows, end_ns)) = refresh.take(die, free_ns, now_ns) {
-            world.count(self.words.refreshed, rows);
-            self.dies.change(die, |die| die.work(end_ns, 0, Busy::Refreshing));
-        }
     }
 }

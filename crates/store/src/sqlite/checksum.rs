@@ -6,7 +6,6 @@
 //! row is detected as well. A CRC detects every change of up to 32 adjacent bits and all but one in
 //! 4·10⁹ others. It protects against accidents, not against an attacker.
 
-use super::read::Texts;
 use kurabe_core::mention::{CHECK, RM};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::{Transaction, params};
@@ -82,30 +81,6 @@ impl Rows<'_> {
         let sql = "DELETE FROM checksums WHERE run_id = ?1 AND field >= ?2 || '.' AND field < ?2 || '/'";
         self.transaction.execute(sql, [self.id, &cell_field(cell_index)]).map(|_| ())
     }
-}
-
-/// Writes the checksums of everything that is stored, for tables that had none.
-pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    each_run(transaction, "SELECT id FROM runs", |id, texts| {
-        let mut sealed = texts.sealed().into_iter();
-        sealed.try_for_each(|(field, bytes)| Rows { transaction, id }.seal(field, &bytes))
-    })
-}
-
-/// Passes the stored texts of each of these runs to `take`, one run at a time.
-pub(super) fn each_run(
-    transaction: &Transaction<'_>,
-    ids: &str,
-    mut take: impl FnMut(&str, Texts) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    let ids: Vec<String> =
-        transaction.prepare(ids)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    for id in ids {
-        if let Some(texts) = Texts::read(transaction, &id)? {
-            take(&id, texts)?;
-        }
-    }
-    Ok(())
 }
 
 /// Checks that the texts of a run match their checksums.

@@ -3,9 +3,8 @@
 use super::checksum::{
     ENDING, cell_field, check_sealed, joined, label_field, notice_field, repetition_field,
 };
-use super::open::SqliteStore;
 use super::schema;
-use crate::{identity, json, platform, store::no_such_run};
+use crate::{identity, json, platform};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::words::Keyword;
 use kurabe_core::{ErrorKind, Result, Text, made::MadeFile, mention::RM, process::ProcessIdentity, text};
@@ -30,14 +29,6 @@ pub(super) const FILL: &str = "fill";
 /// Columns that [`owner`] reads.
 pub(super) const OWNER: &str =
     "owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host_id";
-
-impl SqliteStore {
-    /// Loads a run in a transaction.
-    pub(super) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
-        let texts = Texts::read(snapshot, id).map_err(self.cannot_read_run(id))?;
-        texts.ok_or_else(|| no_such_run(id))?.parse(id)
-    }
-}
 
 /// Reads a row of the list, without its labels.
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
@@ -276,6 +267,22 @@ fn status(word: &[u8]) -> RunStatus {
     str::from_utf8(word).ok().and_then(RunStatus::of_word).unwrap_or(RunStatus::Interrupted)
 }
 
+/// Passes the stored texts of each of these runs to `take`, one run at a time.
+pub(super) fn each_run(
+    transaction: &Transaction<'_>,
+    ids: &str,
+    mut take: impl FnMut(&str, Texts) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let ids: Vec<String> =
+        transaction.prepare(ids)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for id in ids {
+        if let Some(texts) = Texts::read(transaction, &id)? {
+            take(&id, texts)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the labels of all runs, by id and key.
 pub(super) fn all_labels(
     snapshot: &Transaction<'_>,
@@ -296,6 +303,7 @@ fn title(en: Option<String>, ja: Option<String>) -> Option<Text> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::open::SqliteStore;
     use super::*;
 
     fn plan(store: &SqliteStore, sql: &str) -> String {

@@ -3,8 +3,9 @@
 //! `application_id` marks the file as kurabe's, and `user_version` is the number of the steps below
 //! that were applied to it. A released step never changes; a change of the tables is another step.
 
-use super::checksum;
+use super::checksum::Rows;
 use super::error::{elsewhere, store_error};
+use super::read::each_run;
 use kurabe_core::{Error, ErrorKind, Result, mention::DB, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
@@ -260,7 +261,7 @@ fn advance(transaction: &Transaction<'_>, done: i32) -> rusqlite::Result<()> {
         transaction.execute_batch(step)?;
     }
     if done < CHECKSUMS {
-        checksum::seal_all(transaction)?;
+        seal_all(transaction)?;
     }
     if done < IDENTITIES {
         identify_all(transaction)?;
@@ -273,9 +274,17 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
+/// Writes the checksums of everything that is stored, for tables that had none.
+fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    each_run(transaction, "SELECT id FROM runs", |id, texts| {
+        let mut sealed = texts.sealed().into_iter();
+        sealed.try_for_each(|(field, bytes)| Rows { transaction, id }.seal(field, &bytes))
+    })
+}
+
 /// Writes the identities of existing runs.
 fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    checksum::each_run(transaction, "SELECT id FROM runs WHERE status <> 'running'", |id, texts| {
+    each_run(transaction, "SELECT id FROM runs WHERE status <> 'running'", |id, texts| {
         let Ok(run) = texts.parse(id) else { return Ok(()) };
         let sql = "UPDATE runs SET identity = ?2 WHERE id = ?1";
         transaction.execute(sql, [id, &run.header.identity]).map(|_| ())

@@ -3,8 +3,9 @@
 //! Only figures of plain reads and writes are included, because those of other work have no
 //! counterpart. A figure without a block size or a depth has a test of its own.
 
-use super::work::{bytes_per_s, unit_of};
-use super::{CatalogueEntry, PublishedStatistic, RateWork};
+use super::CatalogueEntry;
+use super::table::PublishedStatistic;
+use super::work::{RateWork, bytes_per_s, unit_of};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::format_bytes;

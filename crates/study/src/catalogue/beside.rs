@@ -7,9 +7,10 @@
 //! cells the fastest is taken. The statistic is the run's own, and a difference from the entry's
 //! statistic is reported.
 
+use super::CatalogueEntry;
 use super::imported::printed_figure;
-use super::work::{bytes_per_s, rate_of, task_of, unit_of};
-use super::{CatalogueEntry, PublishedColumn, PublishedStatistic, RateWork};
+use super::table::{PublishedColumn, PublishedStatistic};
+use super::work::{RateWork, bytes_per_s, rate_of, task_of, unit_of};
 use crate::published::Published;
 use kurabe_core::mention::{PROFILE, RUN};
 use kurabe_core::profile::{Name, Profile, Statistic, Task};

@@ -1,7 +1,7 @@
 //! Reads catalogue files.
 
-use super::work::task_of;
-use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, RateWork};
+use super::table::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable};
+use super::work::{RateWork, task_of};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Name, Profile};
 use kurabe_core::{

@@ -5,7 +5,7 @@
 //! sheet without a block size means large blocks for sequential I/O; one without a depth means the
 //! best depth.
 
-use super::PublishedTable;
+use super::table::PublishedTable;
 use kurabe_core::profile::{Formula, FormulaUnit, Name, Profile, Statistic, Task};
 use kurabe_core::quantity::{KIB, parse_bytes};
 use kurabe_core::record::{Cell, Measure};

@@ -6,7 +6,7 @@
 use super::Visit;
 use super::kit::*;
 use crate::assets::links;
-use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
+use crate::reader::{LANG_COOKIE, Reader, THEME_COOKIE};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use kurabe_chart::Theme;

@@ -2,7 +2,7 @@
 
 use super::frame::whole;
 use super::kit::*;
-use crate::shared::Reader;
+use crate::reader::Reader;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
