@@ -19,7 +19,7 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
-use kurabe_engine::{BlocksSoFar, Contender, Session, Stop, TurnRules, measure_in_turns};
+use kurabe_engine::{BlocksSoFar, InterleavedRules, InterleavedTarget, Session, Stop, measure_interleaved};
 use kurabe_sim::{ModelTarget, device_named};
 use kurabe_stats::{Blocked, Sides, Verdict, judge};
 use serde_json::Value;
@@ -235,9 +235,9 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     // The same offsets on both sides, as in `kurabe versus`; the random decisions within the model
     // differ.
     let profile = profile(trial + 1)?;
-    let mut targets = Vec::new();
+    let mut models = Vec::new();
     for side in [1, 2] {
-        targets.push(ModelTarget::new(&device_named(name)?, 2 * trial + side)?);
+        models.push(ModelTarget::new(&device_named(name)?, 2 * trial + side)?);
     }
     let records = RefCell::new([0, 1].map(|_| RunRecord::begun(RunHeader::default())));
     let stop = Stop::default();
@@ -248,23 +248,23 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
             Ok(())
         }
     });
-    let mut contenders: Vec<Box<dyn Contender + '_>> = Vec::new();
-    for (target, listener) in targets.iter_mut().zip(&mut listeners) {
-        let session = Session::on_model(target, name, &profile, &stop, listener);
-        contenders.push(kurabe_virtual::in_turns(session.with_traces(vec![None; profile.steps.len()])));
+    let mut targets: Vec<Box<dyn InterleavedTarget + '_>> = Vec::new();
+    for (model, listener) in models.iter_mut().zip(&mut listeners) {
+        let session = Session::on_model(model, name, &profile, &stop, listener);
+        targets.push(kurabe_virtual::interleaved(session.with_traces(vec![None; profile.steps.len()])));
     }
     let lists = || -> Vec<Vec<Cell>> { records.borrow().iter().map(|record| record.cells.clone()).collect() };
     let mut referee = Referee::new(MARGIN, 0, vec![true; 2]);
     let mut decide = |so_far: BlocksSoFar| Ok(referee.decide(so_far.done, so_far.cell_count, lists));
     let time_used = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() as f64 / TIME_NS as f64;
-    let rules = TurnRules {
+    let rules = InterleavedRules {
         order_seed: trial,
         own_spans: false,
         settling: None,
         short_ns: None,
         fewest_blocks: FEWEST_BLOCKS as u32,
     };
-    measure_in_turns(&mut contenders, rules, &time_used, &stop, &mut decide).why?;
+    measure_interleaved(&mut targets, rules, &time_used, &stop, &mut decide).why?;
     let lists = lists();
     Ok(InterimResults::of(&lists, &[true; 2], lists[0].len(), MARGIN)
         .others

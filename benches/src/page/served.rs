@@ -5,7 +5,7 @@ use crate::Result;
 use kurabe_core::Lang;
 use kurabe_core::event::Event;
 use kurabe_core::record::Cell;
-use kurabe_lab::{Envelope, Happening, StorePlace};
+use kurabe_lab::{Envelope, StorePlace, StreamEvent};
 use kurabe_ui::{Closer, Options, Ui};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -81,7 +81,7 @@ impl Served {
         let mut all = Vec::new();
         loop {
             let happened = self.happened.recv()?;
-            let is_over = matches!(&happened.envelope.event, Happening::Run(Event::RunDone { .. }));
+            let is_over = matches!(&happened.envelope.event, StreamEvent::Run(Event::RunDone { .. }));
             all.push(happened);
             if is_over {
                 return Ok(all);
@@ -109,7 +109,7 @@ pub(super) fn cells(happened: Vec<Happened>) -> Vec<Cell> {
     let mut cells: Vec<Cell> = happened
         .into_iter()
         .filter_map(|happened| match happened.envelope.event {
-            Happening::Run(Event::CellDone { cell }) => Some(*cell),
+            StreamEvent::Run(Event::CellDone { cell }) => Some(*cell),
             _ => None,
         })
         .collect();

@@ -12,7 +12,7 @@ use kurabe_core::{ErrorKind, Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::output::Output;
 use kurabe_lab::{
-    Communicator, Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream,
+    Communicator, Done, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream, StreamEvent,
 };
 use kurabe_report::{
     headline, render_foreseen, render_rescued, render_result, render_run, render_sweep_result,
@@ -212,7 +212,7 @@ pub fn measured_with(
         .above_result(result_follows_progress(global));
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
-        if let Happening::Run(event) = &envelope.event {
+        if let StreamEvent::Run(event) = &envelope.event {
             progress.on_event(event);
         }
         if json { print_json(envelope) } else { Ok(()) }

@@ -8,7 +8,7 @@ use crate::{compare::fastest_of, lang::lang, signals, stored::open_recovered};
 use kurabe_compare::pairs;
 use kurabe_core::{Result, record::RunRecord, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
-use kurabe_lab::{Envelope, Happening, Lab, Stream};
+use kurabe_lab::{Envelope, Lab, Stream, StreamEvent};
 use kurabe_report::{SpokenPairs, accept, headline, render_foreseen_versus, render_versus};
 use serde_json::json;
 
@@ -50,11 +50,11 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
 
 fn print_envelope(envelope: &Envelope) -> Result<()> {
     match &envelope.event {
-        Happening::Run(happened) => {
+        StreamEvent::Run(happened) => {
             let Envelope { run, number, at_ns, .. } = envelope;
             print_json(&ScriptLine::VersusRun { run, happened, number: *number, at_ns: *at_ns })
         }
-        Happening::Turns(_) | Happening::Point(_) => print_json(envelope),
+        StreamEvent::Versus(_) | StreamEvent::Point(_) => print_json(envelope),
     }
 }
 

@@ -7,6 +7,7 @@ mod disturbance;
 mod drive;
 mod fit;
 mod ground;
+mod interleaved;
 mod modelled;
 mod platform;
 mod real;
@@ -17,7 +18,6 @@ mod session;
 mod steps;
 mod target;
 mod task;
-mod turns;
 mod verify;
 
 pub use by_hand::{BenchRules, ModelBench, on_target};
@@ -27,6 +27,10 @@ pub use drive::device_idle::driver_cost_ns;
 pub use drive::device_uring::{RingFacts, WaitMode, probe_ring};
 pub use drive::measure::Engine;
 pub use fit::{plan_tasks, planned_time_ns};
+pub use interleaved::{
+    BlocksSoFar, Ended, InterleavedRules, InterleavedSession, InterleavedTarget, WhyEnded,
+    measure_interleaved,
+};
 pub use kurabe_program::Stop;
 pub use modelled::{Modelled, model_target, unfilled_notice};
 pub use platform::may_drop_page_cache;
@@ -38,5 +42,4 @@ pub use target::mark::RunMark;
 pub use target::orphan::{Fate, Mandate, take_away};
 pub use target::test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};
 pub use target::{Target, TargetOptions};
-pub use turns::{BlocksSoFar, Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};
 pub use verify::{FaultKind, ImageCheck, Ledger, SectorFault, WriteList, check_image};

@@ -10,7 +10,7 @@ use crate::clock::now;
 use crate::handle::RunHandle;
 use crate::recover::is_gone;
 use crate::served::ServedModel;
-use crate::stream::{Happening, Stream};
+use crate::stream::{Stream, StreamEvent};
 use crate::warmth::Warmth;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
@@ -126,7 +126,7 @@ impl<'a> Journal<'a> {
         let kept = self.keep(&event);
         self.noted(kept)?;
         self.warmth.hear(&event);
-        self.lab.stream.tell(self.id(), Happening::Run(event))
+        self.lab.stream.tell(self.id(), StreamEvent::Run(event))
     }
 
     fn is_batched(&self) -> bool {
@@ -150,7 +150,7 @@ impl<'a> Journal<'a> {
             let stored = self.lab.store.put_cells(self.id(), &cells);
             self.noted(stored)?;
         }
-        events.into_iter().try_for_each(|event| self.lab.stream.tell(self.id(), Happening::Run(event)))
+        events.into_iter().try_for_each(|event| self.lab.stream.tell(self.id(), StreamEvent::Run(event)))
     }
 
     /// Stores and reports a notice for each served model below a target, after the measurement.

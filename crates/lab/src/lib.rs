@@ -104,7 +104,7 @@ pub use serving::{
 pub use side_by_side::{side_of, sides_of, sides_of_runs};
 pub use stores::{StorePlace, distinct_runs, observed, remove_run, shared};
 pub use stream::{
-    Envelope, ForecastCell, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent,
+    Envelope, ForecastCell, KEPT_ENVELOPES, Listener, PointEvent, Stream, StreamEvent, VersusEvent,
 };
 pub use study::{StudyRunner, check_paths, run_study, share_points};
 pub use tables::write_tables;

@@ -16,8 +16,8 @@ use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
-    plan_tasks, planned_time_ns, unfilled_notice,
+    FollowUp, InterleavedSession, InterleavedTarget, Ledger, Remains, Session, Settings, Stop, Target,
+    WriteList, model_target, plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
@@ -224,23 +224,23 @@ impl OpenTarget {
     }
 
     /// Returns the target as a participant of an interleaved measurement.
-    pub(crate) fn in_turns<'s>(
+    pub(crate) fn interleaved<'s>(
         &'s mut self,
         plan: &'s ProfileWithTraces,
         (settings, fills): (Settings, bool),
         noise: &'s NoiseWatch,
         stop: &'s Stop,
         emit: &'s mut dyn FnMut(Event) -> Result<()>,
-    ) -> Box<dyn Contender + 's> {
+    ) -> Box<dyn InterleavedTarget + 's> {
         let (profile, traces) = (&plan.profile, plan.traces.clone());
         match self {
             Self::Real(target) => {
                 let session = Session::new(target, profile, settings, noise, stop, emit);
-                Box::new(InTurns::from(session.with_traces(traces)))
+                Box::new(InterleavedSession::from(session.with_traces(traces)))
             }
             Self::Model(name, model) => {
                 let session = Session::on_model(&mut **model, name, profile, stop, emit).with_fill(fills);
-                kurabe_virtual::in_turns(session.with_traces(traces))
+                kurabe_virtual::interleaved(session.with_traces(traces))
             }
         }
     }

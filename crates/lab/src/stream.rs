@@ -24,7 +24,7 @@ pub const KEPT_ENVELOPES: usize = 4096;
 pub struct Envelope {
     /// The event.
     #[serde(flatten)]
-    pub event: Happening,
+    pub event: StreamEvent,
     /// Id of the run; for a modelled point of a study, its name; for interleaved targets, the id of
     /// the first run.
     pub run: String,
@@ -39,11 +39,11 @@ pub struct Envelope {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Happening {
+pub enum StreamEvent {
     /// Event of a run.
     Run(Event),
     /// Event of an interleaved measurement as a whole.
-    Turns(TurnsEvent),
+    Versus(VersusEvent),
     /// Event of a study.
     Point(PointEvent),
 }
@@ -52,7 +52,7 @@ pub enum Happening {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum TurnsEvent {
+pub enum VersusEvent {
     /// A pair of blocks is complete.
     VersusBlocks {
         /// Complete blocks so far.
@@ -158,7 +158,7 @@ impl Stream {
     }
 
     /// Passes an event to all listeners, in the order in which they were added.
-    pub(crate) fn tell(&self, run: &str, event: Happening) -> Result<()> {
+    pub(crate) fn tell(&self, run: &str, event: StreamEvent) -> Result<()> {
         let mut state = self.locked();
         let at_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let number = state.next_number;
@@ -186,7 +186,7 @@ mod tests {
 
     fn tell(stream: &Stream, count: u64) {
         for length_ns in 0..count {
-            stream.tell("7kq", Happening::Run(Event::Pause { length_ns })).unwrap();
+            stream.tell("7kq", StreamEvent::Run(Event::Pause { length_ns })).unwrap();
         }
     }
 
@@ -216,15 +216,15 @@ mod tests {
     #[test]
     fn an_envelope_has_the_fields_of_its_event_and_its_own() {
         let envelope = Envelope {
-            event: Happening::Run(Event::Pause { length_ns: 5 }),
+            event: StreamEvent::Run(Event::Pause { length_ns: 5 }),
             run: "7kq".to_owned(),
             number: 3,
             at_ns: 17,
         };
         let line = serde_json::to_string(&envelope).unwrap();
         assert_eq!(line, r#"{"event":"pause","length_ns":5,"run":"7kq","number":3,"at_ns":17}"#);
-        let blocks = TurnsEvent::VersusBlocks { blocks: 2, settled: 0, comparisons: 6 };
-        let line = serde_json::to_string(&Happening::Turns(blocks)).unwrap();
+        let blocks = VersusEvent::VersusBlocks { blocks: 2, settled: 0, comparisons: 6 };
+        let line = serde_json::to_string(&StreamEvent::Versus(blocks)).unwrap();
         assert_eq!(line, r#"{"event":"versus_blocks","blocks":2,"settled":0,"comparisons":6}"#);
     }
 }

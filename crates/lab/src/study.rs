@@ -4,7 +4,7 @@
 use crate::handle::RunHandle;
 use crate::own_devices::measure_real;
 use crate::shared_points::share;
-use crate::stream::{Happening, PointEvent, Stream};
+use crate::stream::{PointEvent, Stream, StreamEvent};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
@@ -103,17 +103,17 @@ impl Models for ModelPoints<'_> {
             );
         };
         let run = format!("{MODEL_PREFIX}{name}");
-        self.stream.tell(&run, Happening::Point(PointEvent::PointStarted { model: name.clone() }))?;
+        self.stream.tell(&run, StreamEvent::Point(PointEvent::PointStarted { model: name.clone() }))?;
         let measured = self.compute(&run, name, device, point);
         // A failed point has ended as well, because listeners count all points.
-        self.stream.tell(&run, Happening::Point(PointEvent::PointDone))?;
+        self.stream.tell(&run, StreamEvent::Point(PointEvent::PointDone))?;
         measured
     }
 
     fn fewer_threads(&self, threads: usize, asked: usize, why: &std::io::Error) {
         let fewer = PointEvent::FewerThreads { threads, asked, cause: why.to_string() };
         // If a listener fails, the next point reports it.
-        let _ = self.stream.tell("", Happening::Point(fewer));
+        let _ = self.stream.tell("", StreamEvent::Point(fewer));
     }
 }
 
@@ -128,7 +128,7 @@ impl ModelPoints<'_> {
         let mut record = RunRecord::begun(header);
         let mut emit = |event: Event| {
             record.apply(&event);
-            self.stream.tell(run, Happening::Run(event))
+            self.stream.tell(run, StreamEvent::Run(event))
         };
         let profile = &point.profile;
         let session = Session::on_model(&mut model, name, profile, &self.handle.stop, &mut emit)

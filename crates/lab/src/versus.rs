@@ -18,7 +18,7 @@ use crate::profile::ProfileWithTraces;
 use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
-use crate::stream::{Happening, TurnsEvent};
+use crate::stream::{StreamEvent, VersusEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::foreseen::{ForeseenSide, ForeseenVersus, LongestTime};
@@ -29,7 +29,7 @@ use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::target_name::TargetName;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_engine::{BlocksSoFar, Contender, Ended, Target, TurnRules, measure_in_turns};
+use kurabe_engine::{BlocksSoFar, Ended, InterleavedRules, InterleavedTarget, Target, measure_interleaved};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use settling::settling_time;
@@ -481,15 +481,15 @@ impl Live<'_, '_> {
         let BlocksSoFar { done: blocks, cell_count, .. } = so_far;
         let before = self.referee.standings().clone();
         if self.request.given.is_some() {
-            let event = TurnsEvent::VersusBlocks { blocks, settled: 0, comparisons: 0 };
-            self.lab.stream.tell(self.journals[0].id(), Happening::Turns(event))?;
+            let event = VersusEvent::VersusBlocks { blocks, settled: 0, comparisons: 0 };
+            self.lab.stream.tell(self.journals[0].id(), StreamEvent::Versus(event))?;
             return Ok(self.all_again(blocks, cell_count));
         }
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
         let needed = self.referee.decide(blocks, cell_count, cells);
         let standings = self.referee.standings();
         let group = self.journals[0].id();
-        let tell = |event| self.lab.stream.tell(group, Happening::Turns(event));
+        let tell = |event| self.lab.stream.tell(group, StreamEvent::Versus(event));
         for (other, judged) in standings.others.iter().enumerate() {
             for cell in &self.journals[0].record.cells {
                 let place = cell.index as usize;
@@ -498,7 +498,7 @@ impl Live<'_, '_> {
                 if before.is_some_and(|before| before.course.settled) {
                     continue;
                 }
-                let settled = TurnsEvent::VersusSettled {
+                let settled = VersusEvent::VersusSettled {
                     label: cell.label.clone(),
                     direction: cell.direction,
                     other: self.journals[other + 1].id().to_owned(),
@@ -508,7 +508,7 @@ impl Live<'_, '_> {
             }
         }
         let (settled, comparisons) = standings.settled();
-        tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
+        tell(VersusEvent::VersusBlocks { blocks, settled, comparisons })?;
         self.foresee(so_far)?;
         Ok(needed)
     }
@@ -547,12 +547,12 @@ impl Live<'_, '_> {
             .map(|place| move |event: Event| live.borrow_mut().journals[place].tell(event))
             .collect();
         let stop = &handle.stop;
-        let mut contenders: Vec<Box<dyn Contender + '_>> = targets
+        let mut targets: Vec<Box<dyn InterleavedTarget + '_>> = targets
             .iter_mut()
             .zip(&watches)
             .zip(&mut listeners)
             .map(|(((plan, ground, settings), noise), emit)| {
-                ground.in_turns(plan, *settings, noise, stop, emit)
+                ground.interleaved(plan, *settings, noise, stop, emit)
             })
             .collect();
         let mut decide = |so_far| live.borrow_mut().look(so_far);
@@ -564,8 +564,8 @@ impl Live<'_, '_> {
         let discarded = headers[0].profile.as_ref().map_or(0, |profile| profile.rules.discarded_runs);
         let fewest_blocks = request.fewest_blocks(discarded);
         let short_ns = request.short_ns(&headers);
-        let rules = TurnRules { order_seed, own_spans, settling, short_ns, fewest_blocks };
-        Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
+        let rules = InterleavedRules { order_seed, own_spans, settling, short_ns, fewest_blocks };
+        Ok(measure_interleaved(&mut targets, rules, &time_used, stop, &mut decide))
     }
 }
 

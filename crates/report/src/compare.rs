@@ -11,8 +11,8 @@ mod ranking;
 pub(crate) mod recommend;
 mod spoken;
 pub(crate) mod tails;
-mod turns;
 pub(crate) mod verdict;
+mod versus;
 
 pub use facts::PIVOT_WORDS;
 pub use fit::{accept_fit, fit_answer, fit_doc};
@@ -22,8 +22,8 @@ pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use ranking::ranking_doc;
 pub use recommend::{answer_for, recommendation_doc};
 pub use spoken::{AskedFact, SpokenHistory, SpokenPair, SpokenPairs, SpokenRecommendation, asked_facts};
-pub use turns::render_versus;
 pub use verdict::{fastest_words, verdict_words};
+pub use versus::render_versus;
 
 use crate::{words, words::stutter::stutter_words};
 use facts::full_label;
@@ -83,7 +83,7 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     doc.append(missing(pair))
         .append(tails::doc(pair, about))
         .append(unevenness(pair))
-        .append(turns::doc(pair));
+        .append(versus::doc(pair));
     doc.done()
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
         return (Role::Quiet, text!("no usable figure", "使える値なし"));
     };
     match (compared.verdict, &cell.course, cell.by_single_figures) {
-        (Verdict::NotEnough { .. }, Some(_), _) => (Role::Warn, turns::unsettled(&compared.speed)),
+        (Verdict::NotEnough { .. }, Some(_), _) => (Role::Warn, versus::unsettled(&compared.speed)),
         (_, _, Some(verdict)) => single_words(compared.speed.value, verdict),
         _ => verdict_words(compared),
     }

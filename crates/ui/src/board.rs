@@ -15,7 +15,7 @@ use kurabe_core::profile::{Statistic, Task, Work};
 use kurabe_core::record::{Cell, Repetition, RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
-use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
+use kurabe_lab::{StreamEvent, VersusEvent, plan_tasks};
 use kurabe_report::Tile;
 use kurabe_report::words::{directed, pause, program_lines, repetition};
 use serde_json::{Value, json};
@@ -194,18 +194,18 @@ impl WindowView {
 }
 
 /// Returns the message for a window about an event of a run. `None` if nothing changes there.
-pub(crate) fn message(event: &Happening, shown: WindowView, lang: Lang) -> Option<Value> {
+pub(crate) fn message(event: &StreamEvent, shown: WindowView, lang: Lang) -> Option<Value> {
     match event {
-        Happening::Run(event) => of_run(event, shown, lang),
-        Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
+        StreamEvent::Run(event) => of_run(event, shown, lang),
+        StreamEvent::Versus(VersusEvent::VersusBlocks { blocks, settled, comparisons }) => {
             let words = text!(
                 "{blocks} blocks, {settled} of {comparisons} comparisons decided",
                 "{blocks} ブロック、比較 {comparisons} 件中 {settled} 件が確定"
             );
             Some(phase_message(&words, lang))
         }
-        Happening::Turns(TurnsEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
-        Happening::Turns(TurnsEvent::VersusForecast { .. }) | Happening::Point(_) => None,
+        StreamEvent::Versus(VersusEvent::VersusSettled { .. }) => Some(json!({ "t": "board" })),
+        StreamEvent::Versus(VersusEvent::VersusForecast { .. }) | StreamEvent::Point(_) => None,
     }
 }
 
@@ -310,7 +310,7 @@ mod tests {
         cell.repetitions[1].elapsed_ns *= 2;
         let says = |statistic| {
             let figure = Tile::of(&cell, statistic).main.unwrap().to_string();
-            let event = Happening::Run(Event::CellDone { cell: Box::new(cell.clone()) });
+            let event = StreamEvent::Run(Event::CellDone { cell: Box::new(cell.clone()) });
             let shown = WindowView { statistic, ..WindowView::of(None) };
             let message = message(&event, shown, Lang::En).unwrap();
             assert!(message["say"].as_str().unwrap().ends_with(&figure), "{message} {figure}");
@@ -334,14 +334,14 @@ mod tests {
             repetition_count: 10,
             discarded: false,
         };
-        let begun = message(&Happening::Run(begun), shown, Lang::En).unwrap();
+        let begun = message(&StreamEvent::Run(begun), shown, Lang::En).unwrap();
         assert_eq!(
             [&begun["from"], &begun["to"], &begun["seconds"]],
             [&json!(0.2), &json!(0.3), &json!(0.6)]
         );
         let event = |elapsed_ns| Event::Progress { elapsed_ns, interval: Default::default(), interval_ns: 1 };
         let left = |elapsed_ns, lang| {
-            message(&Happening::Run(event(elapsed_ns)), shown, lang).unwrap()["left"].clone()
+            message(&StreamEvent::Run(event(elapsed_ns)), shown, lang).unwrap()["left"].clone()
         };
         assert_eq!(left(1_000_000_000, Lang::En), "about 40 s left");
         assert_eq!(left(90_000_000_000, Lang::En), "about 0 s left");

@@ -9,7 +9,7 @@ use crate::board::{Board, WindowView};
 use crate::shared::{Site, locked};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
-use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
+use kurabe_lab::{Envelope, Lab, Prepared, RunHandle, RunRequest, Stream, StreamEvent};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::watch;
@@ -19,14 +19,14 @@ pub(crate) enum Wish {
     /// One target.
     Run(Box<RunRequest>),
     /// Several interleaved targets.
-    Turns(Box<VersusRequest>),
+    Versus(Box<VersusRequest>),
 }
 
 impl Wish {
     fn is_modelled(&self) -> bool {
         match self {
             Self::Run(request) => request.target.model().is_some(),
-            Self::Turns(request) => request.targets.iter().all(|target| target.model().is_some()),
+            Self::Versus(request) => request.targets.iter().all(|target| target.model().is_some()),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Desk {
         let state: Arc<Mutex<OnDesk>> = Arc::default();
         let (kept, telling) = (Arc::clone(&state), Arc::clone(&news));
         stream.listen(Box::new(move |envelope: &Envelope| {
-            if let Happening::Run(event) = &envelope.event {
+            if let StreamEvent::Run(event) = &envelope.event {
                 Board::follow(&mut locked(&kept).board, &envelope.run, event);
             }
             telling.send_modify(|news| news.next = envelope.number + 1);
@@ -142,7 +142,7 @@ impl Desk {
                 answer(&open.header().id);
                 Ok(open.measure().outcome)
             }
-            Wish::Turns(request) => {
+            Wish::Versus(request) => {
                 let open = PreparedVersus::new(*request)?.open(&lab)?;
                 open.headers().next().into_iter().for_each(|header| answer(&header.id));
                 Ok(open.measure().why.map(|_| ()))

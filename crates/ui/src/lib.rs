@@ -29,5 +29,5 @@ mod server;
 mod session;
 mod shared;
 
-pub use pages::measure::turns_of_form;
+pub use pages::measure::versus_of_form;
 pub use server::{Closer, Door, Options, Patience, Ui};

@@ -18,7 +18,7 @@ pub(crate) mod served;
 pub(crate) mod session;
 pub(crate) mod studies;
 mod tiles;
-pub(crate) mod turns;
+pub(crate) mod versus;
 
 pub(crate) use board::left_words;
 

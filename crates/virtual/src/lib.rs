@@ -3,13 +3,13 @@
 //! The driver is generic over the device, so that real storage pays nothing for models. Generic
 //! code is compiled where it is called, at that crate's level of optimisation. These functions have
 //! it compiled here once, for [`ModelTarget`]: this crate is optimised in every build, and the
-//! crates above it are not. So those call [`run`] and [`in_turns`] instead of [`Session::run`].
+//! crates above it are not. So those call [`run`] and [`interleaved`] instead of [`Session::run`].
 
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord};
 use kurabe_core::{Result, model::Model, trace::Trace};
-use kurabe_engine::{Contender, InTurns, ModelBench, Modelled, Session};
+use kurabe_engine::{InterleavedSession, InterleavedTarget, ModelBench, Modelled, Session};
 use kurabe_identify::{DeviceIdentity, DeviceProperty, SurveyLimits};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
@@ -27,8 +27,8 @@ pub fn run(session: ModelSession<'_>) -> Result<()> {
 }
 
 /// Returns the session as a target of interleaved measurements.
-pub fn in_turns<'a>(session: ModelSession<'a>) -> Box<dyn Contender + 'a> {
-    Box::new(InTurns::from(session))
+pub fn interleaved<'a>(session: ModelSession<'a>) -> Box<dyn InterleavedTarget + 'a> {
+    Box::new(InterleavedSession::from(session))
 }
 
 /// Measures a profile on a model and returns its cells and notices.

@@ -130,7 +130,7 @@ mod tests {
             r#"{"target":"/mnt/a","profile":"quick","size":"16MiB","against":"/mnt/it's b, model:ideal-ram-disk"}"#,
         ];
         for form in forms {
-            let (command, of_form) = kurabe_ui::turns_of_form(form).unwrap();
+            let (command, of_form) = kurabe_ui::versus_of_form(form).unwrap();
             // The arguments that a shell passes.
             let printed = format!("printf '%s\\n' {command}");
             let output = std::process::Command::new("sh").args(["-c", &printed]).output().unwrap();

@@ -53,9 +53,13 @@ fn a_device_is_only_read_unless_it_is_named_twice() {
     let written = lab.kurabe(&["what", "--write", "--destroy-data-on", node, node]).ok();
     assert!(written.err.contains("all data on the target are lost"), "{written:#?}");
     assert!(written.out.contains("capacity: real"), "{written:#?}");
+    // On a slow machine, the time limit of the long write leaves some blocks as they were.
     let contents = device.contents();
-    let zeros = contents.iter().filter(|byte| **byte == 0).count();
-    assert!(zeros < contents.len() / 100, "what is written cannot be compressed: {zeros} zeros");
+    let zeros = |block: &[u8]| block.iter().filter(|byte| **byte == 0).count();
+    let written: Vec<usize> = contents.chunks(4096).map(zeros).filter(|zeros| *zeros < 4096).collect();
+    assert!(written.len() > 1000, "{} blocks are written", written.len());
+    let most = written.iter().max();
+    assert!(most.is_some_and(|zeros| *zeros < 410), "a block has {most:?} zeros, so it can be compressed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Report of which differences an interleaved measurement can find.
 
 use super::Live;
-use crate::stream::{ForecastCell, Happening, TurnsEvent};
+use crate::stream::{ForecastCell, StreamEvent, VersusEvent};
 use kurabe_compare::CellForecast;
 use kurabe_core::Result;
 use kurabe_core::foreseen::LongestTime;
@@ -27,7 +27,7 @@ impl Live<'_, '_> {
         if cells.is_empty() {
             return Ok(());
         }
-        let event = TurnsEvent::VersusForecast { time_ns, margin: self.request.margin, cells };
-        self.lab.stream.tell(self.journals[0].id(), Happening::Turns(event))
+        let event = VersusEvent::VersusForecast { time_ns, margin: self.request.margin, cells };
+        self.lab.stream.tell(self.journals[0].id(), StreamEvent::Versus(event))
     }
 }

@@ -66,7 +66,7 @@ pub fn render_foreseen_versus(profile: &Profile, foreseen: &ForeseenVersus, styl
         let lines = written(&side.foreseen).into_iter().chain(how_to_write(&side.foreseen));
         page.extend(lines.map(|line| format!("  {}\n", line.take(style.lang))));
     }
-    if let Some(words) = written_in_turns(foreseen) {
+    if let Some(words) = written_by_all(foreseen) {
         page.push_str(&format!("\n{}\n", words.get(style.lang)));
     }
     page
@@ -74,7 +74,7 @@ pub fn render_foreseen_versus(profile: &Profile, foreseen: &ForeseenVersus, styl
 
 /// Returns the cost of an interleaved measurement: its duration and its total writes.
 pub fn foreseen_versus_doc(foreseen: &ForeseenVersus) -> Doc {
-    std::iter::once(longest(foreseen.limit)).chain(written_in_turns(foreseen)).map(Paragraph::new).collect()
+    std::iter::once(longest(foreseen.limit)).chain(written_by_all(foreseen)).map(Paragraph::new).collect()
 }
 
 /// Returns the maximum duration of an interleaved measurement.
@@ -93,7 +93,7 @@ fn longest(limit: LongestTime) -> Text {
 }
 
 /// Returns the total writes of an interleaved measurement.
-fn written_in_turns(foreseen: &ForeseenVersus) -> Option<Text> {
+fn written_by_all(foreseen: &ForeseenVersus) -> Option<Text> {
     let all = foreseen.sides.iter().map(|side| side.foreseen.writes);
     let mut all = all.fold(PlannedWrites::default(), PlannedWrites::and);
     all.time_ns = all.time_ns.min(foreseen.limit.ns());

@@ -6,7 +6,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::RunStatus;
 use kurabe_lab::{
-    Done, Envelope, Happening, Lab, Listener, Prepared, Procedure, RunHandle, RunRequest, Stream,
+    Done, Envelope, Lab, Listener, Prepared, Procedure, RunHandle, RunRequest, Stream, StreamEvent,
 };
 use kurabe_store::{Runs, SqliteStore};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn runs_side_by_side_are_stopped_apart() {
     let stopper = handles[0].clone();
     // Stopped from its own event, after the third repetition of a million.
     let stop_third: Listener = Box::new(move |envelope: &Envelope| {
-        if let Happening::Run(Event::RepetitionDone { repetition, .. }) = &envelope.event
+        if let StreamEvent::Run(Event::RepetitionDone { repetition, .. }) = &envelope.event
             && repetition.index == 2
         {
             stopper.stop();
@@ -103,12 +103,12 @@ fn a_cell_is_in_the_store_before_it_is_told() {
         let stored = store.lock().unwrap().load(&envelope.run)?;
         match &envelope.event {
             // The target is stored as well before any progress is reported.
-            Happening::Run(Event::RunStarted { header, .. }) => assert_eq!(stored.header, **header),
-            Happening::Run(Event::CellDone { cell }) => {
+            StreamEvent::Run(Event::RunStarted { header, .. }) => assert_eq!(stored.header, **header),
+            StreamEvent::Run(Event::CellDone { cell }) => {
                 assert_eq!(stored.cells, [(**cell).clone()]);
                 *count.lock().unwrap() += 1;
             }
-            Happening::Run(Event::RunDone { status, .. }) => assert_eq!(stored.status, *status),
+            StreamEvent::Run(Event::RunDone { status, .. }) => assert_eq!(stored.status, *status),
             _ => {}
         }
         Ok(())
@@ -123,7 +123,7 @@ fn a_modelled_workload_tells_its_progress() {
     let progress = Arc::new(Mutex::new((0, 0)));
     let sum = Arc::clone(&progress);
     let listener: Listener = Box::new(move |envelope: &Envelope| {
-        if let Happening::Run(Event::Progress { elapsed_ns, interval, .. }) = &envelope.event {
+        if let StreamEvent::Run(Event::Progress { elapsed_ns, interval, .. }) = &envelope.event {
             let mut sum = sum.lock().unwrap();
             assert!(*elapsed_ns > sum.0, "time goes on");
             *sum = (*elapsed_ns, sum.1 + interval.read_bytes);

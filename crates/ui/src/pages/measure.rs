@@ -7,7 +7,7 @@ use super::drives::drive_list;
 use super::job;
 use super::kit::*;
 use super::run::load;
-use super::turns::{self, Vary};
+use super::versus::{self, Vary};
 use crate::desk::Wish;
 use crate::places::{DriveCard, drive_cards};
 use kurabe_core::profile_library::PROFILES;
@@ -74,7 +74,7 @@ impl Form {
         let request = self.request()?;
         let others = self.against.split(',').map(str::trim).filter(|target| !target.is_empty());
         let others = others.map(own_target).collect::<Result<Vec<_>>>()?;
-        let variants = turns::variants(&self.vary)?;
+        let variants = versus::variants(&self.vary)?;
         if others.is_empty() && variants.is_empty() {
             return Ok(Wish::Run(Box::new(request)));
         }
@@ -89,7 +89,7 @@ impl Form {
         }
         let Overrides { size_bytes, time_ns, .. } = request.overrides;
         let overrides = Overrides { size_bytes, ..Overrides::default() };
-        Ok(Wish::Turns(Box::new(VersusRequest {
+        Ok(Wish::Versus(Box::new(VersusRequest {
             targets: std::iter::once(request.target).chain(others).collect(),
             variants,
             profile: self.profile_name().to_owned(),
@@ -127,7 +127,7 @@ impl Form {
 /// # Errors
 ///
 /// Returns an error if the form requests another measurement, or is invalid.
-pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
+pub fn versus_of_form(form: &str) -> Result<(String, VersusRequest)> {
     let cannot = || {
         ErrorKind::Usage.error(text!(
             "this form does not describe an interleaved measurement",
@@ -136,8 +136,8 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
     };
     let form: Form = serde_json::from_str(form).map_err(|error| cannot().because(&error))?;
     match form.wish()? {
-        Wish::Turns(request) => {
-            Ok((turns::command(&request, &form.vary, (&form.size, &form.time))?, *request))
+        Wish::Versus(request) => {
+            Ok((versus::command(&request, &form.vary, (&form.size, &form.time))?, *request))
         }
         Wish::Run(_) => Err(cannot()),
     }
@@ -225,8 +225,8 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
                 }
             }
         }
-        Wish::Turns(request) => {
-            let command = turns::command(&request, &form.vary, (&form.size, &form.time))?;
+        Wish::Versus(request) => {
+            let command = versus::command(&request, &form.vary, (&form.size, &form.time))?;
             html! {
                 (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?.foresee()?), lang))
                 p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }
@@ -301,7 +301,7 @@ pub(crate) fn measure_form(place: &Markup, drives: &Markup, profile: &str, lang:
                             (against.get(lang)) " " input name="against" list="places" spellcheck="false";
                         }
                     }
-                    (turns::form(lang))
+                    (versus::form(lang))
                 }
                 (job::form(lang))
             }

@@ -8,7 +8,7 @@
 use super::{Activity, COUNT, LiveLine, Mode, Progress, VersusProgress};
 use kurabe_core::{event::Event, shown, text};
 use kurabe_doc::Style;
-use kurabe_lab::{Happening, Listener, PointEvent};
+use kurabe_lab::{Listener, PointEvent, StreamEvent};
 use kurabe_report::headline;
 use kurabe_study::{PointTarget, StudyPlan};
 
@@ -51,21 +51,21 @@ pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
     let mut together: Option<VersusProgress> = None;
     Box::new(move |envelope| {
         match &envelope.event {
-            Happening::Point(PointEvent::PointStarted { model }) => study.begin(model),
-            Happening::Point(PointEvent::PointDone) => study.done(),
-            Happening::Point(PointEvent::FewerThreads { threads, asked, cause }) => {
+            StreamEvent::Point(PointEvent::PointStarted { model }) => study.begin(model),
+            StreamEvent::Point(PointEvent::PointDone) => study.done(),
+            StreamEvent::Point(PointEvent::FewerThreads { threads, asked, cause }) => {
                 study.live.remark(&text!(
                     "kurabe: models are computed by {threads} of {asked} threads, more cannot be started ({cause}); \
                      the results are the same",
                     "kurabe: スレッドを {asked} 本のうち {threads} 本しか開始できません({cause})。結果は変わりません"
                 ));
             }
-            Happening::Run(Event::RunStarted { header, .. }) if header.versus.is_some() => {
+            StreamEvent::Run(Event::RunStarted { header, .. }) if header.versus.is_some() => {
                 study.live.finish();
                 let progress = together.get_or_insert_with(|| VersusProgress::new(style, mode));
                 progress.join(header, &headline(header));
             }
-            Happening::Run(event) => {
+            StreamEvent::Run(event) => {
                 if matches!(event, Event::RunStarted { .. }) {
                     study.live.finish();
                     together = None;
@@ -78,7 +78,7 @@ pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
                     progress.on_event(event);
                 }
             }
-            Happening::Turns(_) => {
+            StreamEvent::Versus(_) => {
                 if let Some(progress) = &mut together {
                     progress.on_envelope(envelope);
                 }

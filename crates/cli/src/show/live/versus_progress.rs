@@ -10,7 +10,7 @@ use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
 use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
 use kurabe_doc::Style;
 use kurabe_lab::versus::TooShort;
-use kurabe_lab::{Envelope, Happening, TurnsEvent};
+use kurabe_lab::{Envelope, StreamEvent, VersusEvent};
 use kurabe_report::verdict_words;
 use kurabe_report::words::{self, program_lines};
 use kurabe_stats::Blocked;
@@ -109,19 +109,19 @@ impl VersusProgress {
     /// Shows an event.
     pub fn on_envelope(&mut self, envelope: &Envelope) {
         match &envelope.event {
-            Happening::Run(event) => self.on_event(&envelope.run, event),
-            Happening::Turns(TurnsEvent::VersusSettled { label, direction, other, blocked }) => {
+            StreamEvent::Run(event) => self.on_event(&envelope.run, event),
+            StreamEvent::Versus(VersusEvent::VersusSettled { label, direction, other, blocked }) => {
                 self.settled(label, *direction, other, blocked);
             }
-            Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
+            StreamEvent::Versus(VersusEvent::VersusBlocks { blocks, settled, comparisons }) => {
                 (self.blocks, self.settled) = (*blocks, (*settled, *comparisons));
             }
-            Happening::Turns(TurnsEvent::VersusForecast { time_ns, margin, cells }) => {
+            StreamEvent::Versus(VersusEvent::VersusForecast { time_ns, margin, cells }) => {
                 if let Some(words) = forecast_words(*time_ns, *margin, cells) {
                     self.live.paragraph(&self.live.say(&words));
                 }
             }
-            Happening::Point(_) => {}
+            StreamEvent::Point(_) => {}
         }
     }
 

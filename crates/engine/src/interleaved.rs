@@ -25,7 +25,7 @@ const ORDER_STREAM: u64 = 0x7475_726e;
 const WRITING_WEIGHT: f64 = 2.0;
 
 /// A target in an interleaved measurement: a session that is controlled from outside.
-pub trait Contender {
+pub trait InterleavedTarget {
     /// Checks the plan, reports how it will be performed, and writes the test file.
     ///
     /// # Errors
@@ -93,19 +93,19 @@ pub trait Contender {
 }
 
 /// A session in an interleaved measurement.
-pub struct InTurns<'a, G: Ground> {
+pub struct InterleavedSession<'a, G: Ground> {
     session: Session<'a, G>,
     tasks: Vec<Ongoing<G::Prepared>>,
     spent_ns: u64,
 }
 
-impl<'a, G: Ground> From<Session<'a, G>> for InTurns<'a, G> {
+impl<'a, G: Ground> From<Session<'a, G>> for InterleavedSession<'a, G> {
     fn from(session: Session<'a, G>) -> Self {
         Self { session, tasks: Vec::new(), spent_ns: 0 }
     }
 }
 
-impl<G: Ground> InTurns<'_, G> {
+impl<G: Ground> InterleavedSession<'_, G> {
     /// Adds the time of `work` to the time used.
     fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before_ns = self.session.ground.now_ns();
@@ -115,7 +115,7 @@ impl<G: Ground> InTurns<'_, G> {
     }
 }
 
-impl<G: Ground> Contender for InTurns<'_, G> {
+impl<G: Ground> InterleavedTarget for InterleavedSession<'_, G> {
     fn begin(&mut self) -> Result<()> {
         self.timed(|this| this.session.begin())
     }
@@ -217,7 +217,7 @@ pub enum WhyEnded {
 
 /// Rules of an interleaved measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnRules {
+pub struct InterleavedRules {
     /// Seed of the order.
     pub order_seed: u64,
     /// Whether each target is measured over its whole span, instead of the span of the smallest
@@ -260,28 +260,28 @@ pub struct Ended {
 /// it again. `time_used` is then called with the time that each target has used on its
 /// own clock. It returns the used share of the available time. Only tasks that fit all targets are
 /// measured.
-pub fn measure_in_turns(
-    contenders: &mut [Box<dyn Contender + '_>],
-    rules: TurnRules,
+pub fn measure_interleaved(
+    targets: &mut [Box<dyn InterleavedTarget + '_>],
+    rules: InterleavedRules,
     time_used: &dyn Fn(&[u64]) -> f64,
     interrupt: &Stop,
     decide: &mut dyn FnMut(BlocksSoFar) -> Result<Vec<Vec<usize>>>,
 ) -> Ended {
-    let mut turns = Turns {
-        contenders,
+    let mut interleaving = Interleaving {
+        targets,
         random: Random::new(rules.order_seed, ORDER_STREAM),
         turn: 0,
         blocks: 0,
         failed: None,
         rules,
     };
-    let mut why = turns.run(time_used, interrupt, decide);
+    let mut why = interleaving.run(time_used, interrupt, decide);
     // Every run is closed, regardless of how the measurement ended.
-    for contender in turns.contenders.iter_mut() {
-        let closed = contender.close();
+    for target in interleaving.targets.iter_mut() {
+        let closed = target.close();
         why = why.and_then(|why| closed.map(|()| why));
     }
-    Ended { why, failed: turns.failed, blocks: turns.blocks }
+    Ended { why, failed: interleaving.failed, blocks: interleaving.blocks }
 }
 
 /// A task that all targets have in common.
@@ -291,16 +291,16 @@ struct SharedTask {
     writes: bool,
 }
 
-struct Turns<'c, 'a> {
-    contenders: &'c mut [Box<dyn Contender + 'a>],
+struct Interleaving<'c, 'a> {
+    targets: &'c mut [Box<dyn InterleavedTarget + 'a>],
     random: Random,
     turn: u32,
     blocks: u32,
     failed: Option<usize>,
-    rules: TurnRules,
+    rules: InterleavedRules,
 }
 
-impl Turns<'_, '_> {
+impl Interleaving<'_, '_> {
     fn run(
         &mut self,
         time_used: &dyn Fn(&[u64]) -> f64,
@@ -320,7 +320,7 @@ impl Turns<'_, '_> {
             self.settle(&tasks, writes)?;
             self.shorten(&tasks, writes)?;
             let begun = time_used(&self.spent_ns());
-            let mut needs: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells];
+            let mut needs: Vec<Vec<usize>> = vec![(0..self.targets.len()).collect(); cells];
             let mut blocks = 0;
             loop {
                 let places_of_tasks = of_tasks(&tasks, writes, needs);
@@ -348,7 +348,7 @@ impl Turns<'_, '_> {
             for (task, place) in order {
                 interrupt.check()?;
                 let turn = self.turn;
-                self.each(place, |contender| contender.repeat(task, block, turn))?;
+                self.each(place, |target| target.repeat(task, block, turn))?;
                 self.turn += 1;
             }
         }
@@ -357,12 +357,12 @@ impl Turns<'_, '_> {
 
     /// Prepares all targets for the first repetition, and returns their common tasks.
     fn prepare(&mut self) -> Result<Vec<SharedTask>> {
-        for place in 0..self.contenders.len() {
-            self.each(place, |contender| contender.begin())?;
+        for place in 0..self.targets.len() {
+            self.each(place, |target| target.begin())?;
         }
         let mut plans = Vec::new();
         for (place, span_bytes) in self.spans().into_iter().enumerate() {
-            plans.push(self.each(place, |contender| contender.narrow(span_bytes))?);
+            plans.push(self.each(place, |target| target.narrow(span_bytes))?);
         }
         let shared: Vec<Vec<Task>> = plans
             .iter()
@@ -386,7 +386,7 @@ impl Turns<'_, '_> {
             )));
         }
         for (place, tasks) in shared.into_iter().enumerate() {
-            self.each(place, |contender| contender.prepare(tasks))?;
+            self.each(place, |target| target.prepare(tasks))?;
         }
         self.align_engines(tasks.len());
         Ok(tasks)
@@ -395,7 +395,7 @@ impl Turns<'_, '_> {
     /// Returns the span of each target in whole units: the same for all, unless the spans are meant
     /// to differ.
     fn spans(&self) -> Vec<u64> {
-        let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
+        let spans: Vec<(u64, u32)> = self.targets.iter().map(|target| target.span()).collect();
         let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
         let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
         let own = |(span, _): &(u64, u32)| if self.rules.own_spans { *span } else { least };
@@ -407,8 +407,8 @@ impl Turns<'_, '_> {
     /// everywhere.
     fn align_engines(&mut self, tasks: usize) {
         for task in 0..tasks {
-            if self.contenders.iter().any(|contender| contender.engine(task) == Some(Engine::Threads)) {
-                self.contenders.iter_mut().for_each(|contender| contender.use_threads(task));
+            if self.targets.iter().any(|target| target.engine(task) == Some(Engine::Threads)) {
+                self.targets.iter_mut().for_each(|target| target.use_threads(task));
             }
         }
     }
@@ -416,18 +416,18 @@ impl Turns<'_, '_> {
     /// Determines when the tasks that write, or those that don't, reach the state in which their
     /// own work keeps the device. The warm-up is the same on all targets.
     fn settle(&mut self, tasks: &[SharedTask], writes: bool) -> Result<()> {
-        let trials = tasks.len() * self.contenders.len();
+        let trials = tasks.len() * self.targets.len();
         let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
         for task in (0..tasks.len()).filter(|task| tasks[*task].writes == writes) {
             let mut settlings = Vec::new();
-            for place in 0..self.contenders.len() {
-                settlings.push(self.each(place, |contender| contender.settling(task, time))?);
+            for place in 0..self.targets.len() {
+                settlings.push(self.each(place, |target| target.settling(task, time))?);
             }
             let lengths_ns = settlings.iter().flatten().map(|one| one.after_ns.unwrap_or(time.most_ns / 2));
             let warm_up_ns = lengths_ns.max().unwrap_or(0).max(time.warm_up_ns);
             let each_ns = settlings.iter().flatten().map(|one| one.each_ns).fold(0.0, f64::max);
             for (place, own) in settlings.into_iter().enumerate() {
-                self.each(place, |contender| contender.warm_up(task, warm_up_ns, each_ns, own))?;
+                self.each(place, |target| target.warm_up(task, warm_up_ns, each_ns, own))?;
             }
         }
         Ok(())
@@ -439,12 +439,12 @@ impl Turns<'_, '_> {
         let Some(short_ns) = self.rules.short_ns else { return Ok(()) };
         for task in (0..tasks.len()).filter(|task| tasks[*task].writes == writes) {
             let mut may_be_short = true;
-            for place in 0..self.contenders.len() {
+            for place in 0..self.targets.len() {
                 may_be_short =
-                    may_be_short && self.each(place, |contender| contender.may_be_short(task, short_ns))?;
+                    may_be_short && self.each(place, |target| target.may_be_short(task, short_ns))?;
             }
             if may_be_short {
-                self.contenders.iter_mut().for_each(|contender| contender.shorten(task, short_ns));
+                self.targets.iter_mut().for_each(|target| target.shorten(task, short_ns));
             }
         }
         Ok(())
@@ -452,16 +452,16 @@ impl Turns<'_, '_> {
 
     /// Returns the time that each target has used, in ns.
     fn spent_ns(&self) -> Vec<u64> {
-        self.contenders.iter().map(|contender| contender.spent_ns()).collect()
+        self.targets.iter().map(|target| target.spent_ns()).collect()
     }
 
     /// Lets a target perform work, and records it as the failed one on an error.
     fn each<T>(
         &mut self,
         place: usize,
-        work: impl FnOnce(&mut (dyn Contender + '_)) -> Result<T>,
+        work: impl FnOnce(&mut (dyn InterleavedTarget + '_)) -> Result<T>,
     ) -> Result<T> {
-        let done = work(&mut *self.contenders[place]);
+        let done = work(&mut *self.targets[place]);
         if matches!(&done, Err(error) if error.kind() != ErrorKind::Interrupted) {
             self.failed = Some(place);
         }

@@ -172,12 +172,12 @@ struct Needed {
 
 /// Estimates the effort. `None` if all cells are settled.
 fn needed(pair: &Pair) -> Option<Needed> {
-    let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
-    if turns().all(|(_, course)| course.settled) {
+    let interleaved = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
+    if interleaved().all(|(_, course)| course.settled) {
         return None;
     }
     let mut needed = Needed { time_ns: 0, unforeseen: 0, never: 0 };
-    for (cell, course) in turns() {
+    for (cell, course) in interleaved() {
         let verdict = cell.compared.map(|compared| compared.verdict).filter(|_| !course.settled);
         let more = match verdict {
             Some(Verdict::NotEnough { more: Some(more) }) => u64::from(more).div_ceil(2),
