@@ -15,8 +15,8 @@ mod pair;
 mod pivot;
 mod recommend;
 mod tails;
-mod turns;
 mod uses;
+mod versus;
 mod write_cache;
 
 pub use digest::{DIGEST_VERSION, digest};
@@ -44,6 +44,6 @@ pub use recommend::{
     recommend_cells,
 };
 pub use tails::{ComparedTail, TAILS, TailOf};
-pub use turns::{CellForecast, InterimResults, Referee};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
+pub use versus::{CellForecast, InterimResults, Referee};
 pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, within_media_cache, written_bytes};

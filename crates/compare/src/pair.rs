@@ -4,7 +4,7 @@ use crate::fairness::{Difference, differences, facts_of_both};
 use crate::key::CellName;
 use crate::matched::{Alone, Matched, matched};
 use crate::tails::{ComparedTail, tails};
-use crate::turns::{in_blocks, pair_ns, together};
+use crate::versus::{in_blocks, pair_ns, together};
 use crate::write_cache::within_media_cache;
 use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};

@@ -13,7 +13,7 @@
 //! Non-goals: percentiles printed by other tools. They are single figures without spread.
 
 use crate::pair::{Way, judged};
-use crate::turns::in_blocks;
+use crate::versus::in_blocks;
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_stats::{
     CONFIDENCE, Compared, Sides, bucket_width_ns, fewest_for_quantile, mean, percentile_ns,

@@ -162,9 +162,12 @@ impl PreparedVersus {
         self.request.limit()
     }
 
-    /// Returns the shortest and the usual duration of a repetition in ns.
-    pub fn repetition_range_ns(&self) -> [u64; 2] {
-        self.request.repetition_range_ns()
+    /// Returns the shortest and the usual duration of a repetition in ns. `None` for programs, which take
+    /// their own time.
+    pub fn repetition_range_ns(&self) -> Option<[u64; 2]> {
+        let mut steps = self.runs.iter().flat_map(|run| &run.profile().steps);
+        let are_programs = steps.all(|step| matches!(step, Step::Command(_)));
+        (!are_programs).then(|| self.request.repetition_range_ns())
     }
 
     /// Returns the shortfall if the time is too short for a verdict.

@@ -51,16 +51,19 @@ impl Variant {
         Self { name, overrides: Overrides::default(), sets: Vec::new(), command }
     }
 
-    /// Returns the step that times its command, if it has one.
+    /// Returns the step that times its command, if it has one. Each repetition begins with an empty work
+    /// folder.
     pub(super) fn step(&self) -> Option<Step> {
         let command = self.command.clone();
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+        let create = words(&["mkdir", "{work}"]);
         (!command.is_empty()).then_some(Step::Command(CommandStep {
             id: None,
             label: Some("command".to_owned()),
             git: None,
-            prepare: Vec::new(),
+            prepare: vec![create.clone()],
             command,
-            restore: Vec::new(),
+            restore: vec![words(&["rm", "-rf", "{work}"]), create],
             cleanup: Vec::new(),
             shell: false,
             cold: true,

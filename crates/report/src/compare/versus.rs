@@ -87,7 +87,9 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
         span
     ));
     let size = pair.facts.iter().find(|difference| difference.fact == Fact::Size);
-    doc.say_all(size.filter(|size| !size.differs()).map(|size| {
+    // A program that is timed uses no test file.
+    let uses_size = pair.cells.iter().any(|cell| cell.name.part != "command");
+    doc.say_all(size.filter(|size| uses_size && !size.differs()).map(|size| {
         let size = value(size.baseline.as_ref());
         text!(
             "All were measured within a test of {size}; rates over more of a drive, or after more \

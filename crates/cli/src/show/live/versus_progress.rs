@@ -53,8 +53,8 @@ impl VersusProgress {
     }
 
     /// Shows what will be measured: the runs, baseline first, with the text in parentheses behind
-    /// their targets. `repetition_ns` is the shortest and the usual time of a repetition.
-    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: [u64; 2]) {
+    /// their targets. `repetition_ns` is the shortest and the usual time of a repetition, if that is set.
+    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: Option<[u64; 2]>) {
         self.left_ns = match limit {
             LongestTime::Measuring(time_ns) => Some(time_ns),
             LongestTime::Computing(_) => None,
@@ -86,14 +86,20 @@ impl VersusProgress {
             Some(most) => text!("at most {most}", "最長 {most}"; most),
             None => text!("as many as needed", "回数は必要なだけ"),
         };
-        let [shortest, usual] = repetition_ns.map(number::planned_time);
-        let once = match shortest == usual {
-            true => usual,
-            false => text!("{shortest} to {usual}", "{shortest}〜{usual}"; shortest, usual),
-        };
+        let once = repetition_ns.map(|range_ns| match range_ns.map(number::planned_time) {
+            [shortest, usual] if shortest == usual => {
+                text!("{usual} per repetition, ", "1 回 {usual}、"; usual)
+            }
+            [shortest, usual] => text!(
+                "{shortest} to {usual} per repetition, ",
+                "1 回 {shortest}〜{usual}、";
+                shortest, usual
+            ),
+        });
+        let once = once.unwrap_or_default();
         self.live.paragraph(&self.live.say(&text!(
-            "profile {profile}, {once} per repetition, {end} · order seed {seed}",
-            "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
+            "profile {profile}, {once}{end} · order seed {seed}",
+            "プロファイル {profile}、{once}{end} · 順番のシード {seed}";
             once, end
         )));
     }
