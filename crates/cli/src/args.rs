@@ -11,6 +11,7 @@
 
 mod attach;
 mod card;
+mod compare;
 mod exchange;
 mod fio;
 mod fit;
@@ -37,11 +38,12 @@ mod what;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
+pub use compare::CompareArgs;
 pub use exchange::ExchangeArgs;
 pub use fio::{FioArgs, FioRun, sorted_words};
 pub use fit::FitArgs;
 pub use global::Global;
-pub use pivot::{ListArgs, PivotArgs};
+pub use pivot::ListArgs;
 pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
@@ -57,12 +59,12 @@ use crate::lang::below;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use help_table::help;
+use kurabe_core::Result;
 use kurabe_core::output_path::OutputPath;
 use kurabe_lab::parse_percent;
-use kurabe_report::Unaccepted;
 use paths::{InputPath, TargetPath};
+use shared::worded;
 pub use shared::{ForceArgs, JudgedArgs};
-use shared::{unaccepted, worded};
 
 /// kurabe.
 #[derive(Debug, Parser)]
@@ -164,6 +166,18 @@ pub enum Command {
 }
 
 impl Command {
+    /// Turns a comparison that names targets into their measurement.
+    ///
+    /// # Errors
+    /// As [`CompareArgs::of_targets`].
+    pub fn measure_targets(&mut self) -> Result<()> {
+        let Self::Compare(args) = self else { return Ok(()) };
+        if let Some(versus) = args.of_targets()? {
+            *self = Self::Versus(versus);
+        }
+        Ok(())
+    }
+
     /// Returns whether the command measures storage or removes files that a killed measurement left
     /// on it. Such storage may not respond.
     pub fn may_wait_for_storage(&self) -> bool {
@@ -205,30 +219,6 @@ pub struct WhyArgs {
     pub probe: Option<TargetPath>,
     #[arg(long, value_name = "N|LABEL", help = help("why.cell"))]
     pub cell: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = below!("compare"))]
-pub struct CompareArgs {
-    #[arg(value_name = "RUN", required_unless_present = "by", help = help("compare.runs"))]
-    pub runs: Vec<String>,
-    #[command(flatten)]
-    pub judged: JudgedArgs,
-    #[arg(
-        long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',',
-        conflicts_with = "by", value_parser = unaccepted,
-        help = help("fail-on")
-    )]
-    pub fail_on: Vec<Unaccepted>,
-    #[arg(long, conflicts_with_all = ["json", "about"], help = help("compare.chart"))]
-    pub chart: bool,
-    #[arg(
-        long, value_name = "TRACE", conflicts_with_all = ["about", "by"],
-        help = help("compare.measured")
-    )]
-    pub measured: Option<String>,
-    #[command(flatten)]
-    pub pivot: PivotArgs,
 }
 
 #[derive(Debug, Args)]

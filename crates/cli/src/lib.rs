@@ -65,12 +65,16 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
             Err(error) => ExitCode::from(error.kind().exit_code()),
         };
     }
-    let cli = match parsed(words) {
+    let mut cli = match parsed(words) {
         Ok(cli) => cli,
         // All ranks have the same command line, so rank 0 reports the error.
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
+    if let Err(error) = cli.command.measure_targets() {
+        tell(&cli, &error);
+        return ExitCode::from(error.kind().exit_code());
+    }
     if communicator.is_some() || !cli.command.may_wait_for_storage() {
         return ExitCode::from(worked(&cli, &command_line, communicator));
     }

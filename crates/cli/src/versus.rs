@@ -9,7 +9,7 @@ use kurabe_compare::pairs;
 use kurabe_core::{Result, record::RunRecord, shown, text};
 use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Lab, Stream, StreamEvent};
-use kurabe_report::{SpokenPairs, accept, headline, render_foreseen_versus, render_versus};
+use kurabe_report::{SpokenPairs, accept, headline, render_foreseen_versus, render_versus, written_by_all};
 use serde_json::json;
 
 /// Runs the command.
@@ -27,6 +27,11 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     }
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
         say(too_short(&short).get(lang()));
+    }
+    // A target that cannot be used is reported with its remedy when it is opened.
+    let foreseen = prepared.foresee().ok().filter(|_| !global.json && !global.quiet);
+    if let Some(writes) = foreseen.as_ref().and_then(written_by_all) {
+        say(writes.get(lang()));
     }
     let handle = signals::listen()?;
     let store = open_recovered(global)?;

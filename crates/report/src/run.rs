@@ -29,7 +29,9 @@ pub use assessment::{Assessment, Unfit, usual_words};
 pub use choice::{ProfileChoice, procedure_name, profile_choices};
 pub use details::render_details;
 pub use figures::Tile;
-pub use foreseen::{foreseen_sentence, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
+pub use foreseen::{
+    foreseen_sentence, foreseen_versus_doc, render_foreseen, render_foreseen_versus, written_by_all,
+};
 pub use list::{render_list, runs_table};
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;

@@ -9,7 +9,7 @@ use kurabe_core::profile::{OPTIONS, OptionKind, OptionPart, WorkloadOption};
 use kurabe_lab::Overrides;
 
 /// The flags of one set of the options, with the values that were given.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct OptionArgs<const SET: u8>(Vec<(&'static str, String)>);
 
 /// Options of a workload.

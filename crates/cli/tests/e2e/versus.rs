@@ -453,3 +453,14 @@ fn programs_are_compared_interleaved_each_in_an_empty_folder() {
     let both = lab.kurabe(&["versus", "--vary", "bs=4k,8k", "--", "true", "--", "false"]);
     assert!(both.status.code() == Some(2) && both.err.contains("cannot be used with"), "{both:#?}");
 }
+
+#[test]
+fn a_comparison_of_targets_measures_them() {
+    let lab = Lab::new();
+    let ended = lab.kurabe(&["compare", "model:usb-stick", "model:ideal-ram-disk", "--lang", "en"]).ok();
+    assert!(ended.out.contains("kurabe versus") && ended.out.contains("Measured interleaved"), "{ended:#?}");
+    assert_eq!(lab.list().len(), 2);
+    lab.kurabe(&["compare", "model:usb-stick", "last"])
+        .is_refusal(2, &["model:usb-stick is a target, but last is not"]);
+    lab.kurabe(&["compare", ".", "./a", "--chart"]).is_refusal(2, &["this option is for stored runs"]);
+}

@@ -93,7 +93,7 @@ fn longest(limit: LongestTime) -> Text {
 }
 
 /// Returns the total writes of an interleaved measurement.
-fn written_by_all(foreseen: &ForeseenVersus) -> Option<Text> {
+pub fn written_by_all(foreseen: &ForeseenVersus) -> Option<Text> {
     let all = foreseen.sides.iter().map(|side| side.foreseen.writes);
     let mut all = all.fold(PlannedWrites::default(), PlannedWrites::and);
     all.time_ns = all.time_ns.min(foreseen.limit.ns());
