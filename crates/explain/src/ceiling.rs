@@ -45,6 +45,8 @@ pub(crate) struct Ceiling {
     pub(crate) exact: bool,
     /// Whether data is sent in packets of a few fixed sizes.
     pub(crate) packets: bool,
+    /// Whether it is a network.
+    pub(crate) network: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
     pub(crate) one_command: bool,
     /// Raw rate at the device's own maximum, such as PCIe 3 ×4, if the connection runs below it.
@@ -63,7 +65,27 @@ pub(crate) struct AtCeiling {
 impl Ceiling {
     /// Creates a connection on which only the line ends, with the share that good devices reach.
     fn exact(name: Text, raw: f64, share: f64) -> Self {
-        Self { name, raw, usual: raw * share, exact: true, packets: false, one_command: false, could: None }
+        let usual = raw * share;
+        Self { name, raw, usual, exact: true, packets: false, network: false, one_command: false, could: None }
+    }
+
+    /// Returns whether a device whose connection is unknown may be limited by this one at this rate.
+    pub(crate) fn may_end(&self, rate: f64) -> bool {
+        !self.has_room(rate, false) && rate <= self.raw
+    }
+
+    /// Returns the evidence if a rate ends where this connection does, although the connection of the
+    /// device is unknown. Several connections are possible, so both directions have to end there, or
+    /// the rate is exactly that of full packets. `is_one_of_few` is whether the kind of the connection
+    /// is known; then one direction at the rate of good devices is sufficient.
+    pub(crate) fn ends_unknown(&self, rate: f64, other: Option<f64>, is_one_of_few: bool) -> Option<AtCeiling> {
+        let is_at = |share: f64| self.exact && rate >= self.usual * share && rate <= self.raw;
+        let is_alone = is_one_of_few && is_at(QUITE_AT_CEILING) && rate * QUITE_AT_CEILING <= self.usual;
+        let is_full =
+            |share: &f64| self.packets && (1.0 - FULL_PACKETS..=1.0).contains(&(rate / (self.raw * share)));
+        let both_ways = other.filter(|other| is_at(AT_CEILING) && (other / rate - 1.0).abs() <= SAME);
+        let ends = both_ways.is_some() || is_alone || (is_one_of_few && PACKET_SHARES.iter().any(is_full));
+        ends.then_some(AtCeiling { rate, both_ways })
     }
 
     /// Returns the evidence if a rate is limited by the connection. The rate must be near what good
@@ -162,6 +184,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 usual,
                 exact: speed <= 480.0,
                 packets: false,
+                network: false,
                 one_command: bot,
                 could: None,
             })
@@ -180,6 +203,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 usual: now * 0.88,
                 exact: false,
                 packets: true,
+                network: false,
                 one_command: false,
                 could: (most > now * 1.01).then_some(most),
             })
@@ -196,6 +220,42 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
         }),
         Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
     }
+}
+
+/// Returns the connections that storage above 150 MB/s commonly has: SATA and SAS (8b/10b), USB, PCI
+/// Express of second to fifth generation, lines of eMMC and UHS-II cards, and Ethernet. An adapter in a
+/// slot of first generation is not among them: the kernel does not show it as the connection of its
+/// disks either.
+pub(crate) fn common() -> Vec<Ceiling> {
+    let sata = |speed: f64| Link::Sata {
+        speed_gbit_per_s: Some(speed),
+        speed_max_gbit_per_s: None,
+        ncq_depth: None,
+    };
+    let usb = |speed: f64| Link::Usb { speed_mbit_per_s: Some(speed), protocol: None, version: None };
+    let pcie = |(speed, width): (f64, u32)| Link::Pcie {
+        speed_gt_per_s: Some(speed),
+        width: Some(width),
+        speed_max_gt_per_s: None,
+        width_max: None,
+    };
+    let card = |(timing, megabytes_per_s): (&str, f64)| Link::CardLines {
+        timing: Some(timing.to_owned()),
+        rate_bytes_per_s: Some(megabytes_per_s * 1e6),
+    };
+    let generations = [5.0, 8.0, 16.0, 32.0];
+    let slots = generations.into_iter().flat_map(|speed| [1, 2, 4, 8].map(|width| (speed, width)));
+    let cards = [("uhs-ii fd156", 156.0), ("hs200", 200.0), ("uhs-ii hd312", 312.0), ("hs400", 400.0)];
+    let links = [3.0, 6.0].map(sata).into_iter();
+    let links = links.chain([5_000.0, 10_000.0, 20_000.0].map(usb));
+    let links = links.chain(slots.map(pcie)).chain(cards.map(card));
+    let sas = Ceiling::exact(text!("SAS at 12 Gbit/s", "SAS 12 Gbit/s"), 1.2e9, 0.92);
+    // 1,448 of 1,538 bytes of a frame are data of TCP.
+    let ethernet = [1.0, 2.5, 5.0, 10.0, 25.0, 100.0].map(|gbit: f64| {
+        let name = text!("Ethernet at {gbit} Gbit/s", "Ethernet {gbit} Gbit/s");
+        Ceiling { network: true, ..Ceiling::exact(name, gbit * 1e9 / 8.0, 0.941) }
+    });
+    links.filter_map(|link| ceiling(&link)).chain([sas]).chain(ethernet).collect()
 }
 
 #[cfg(test)]

@@ -224,7 +224,8 @@ impl<'a> Evidence<'a> {
         let is_sample = self.storage.several
             && !facts.is_write()
             && facts.cell.counted().any(|one| !one.samples.is_empty());
-        let moves = self.turns() && (facts.is_random() || is_sample) && rest_ns >= QUICK_NS;
+        let may_move = self.turns() && (facts.is_random() || is_sample) && rest_ns >= QUICK_NS;
+        let moves = may_move && !is_alike(facts);
         let rest = if moves { TimePart::Movement } else { TimePart::Command };
         let mut parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -253,6 +254,16 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
         Some(true) if storage.is_asked => Turning::Told,
         _ => Turning::Unknown,
     })
+}
+
+/// Returns whether single operations at any offset take the same time, which excludes seek and
+/// rotation.
+pub(super) fn is_alike(facts: &CellFacts<'_>) -> bool {
+    let [low_ns, high_ns] = facts.tenths_ns;
+    let highest_ns = high_ns.max(facts.latency_ns);
+    // Several revolutions take longer than their scatter.
+    let has_scatter = highest_ns > low_ns * (1.0 + ALIKE) || highest_ns - low_ns >= MOVING_NS;
+    facts.is_alone() && facts.operations >= FEWEST_OPERATIONS && !has_scatter
 }
 
 /// Returns whether the times of single reads show rotation, or exclude it.

@@ -12,15 +12,15 @@
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
 use super::evidence::{
-    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk,
-    zones,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_alike, is_as_fast_everywhere,
+    walk, zones,
 };
 use super::flush::flushed;
 use super::limit::{Limit, MOSTLY, Strength};
 use super::storage::StorageFacts;
 use super::words;
-use super::{carried, imported};
-use crate::cell::{CellFacts, SLOWED, fall};
+use super::{carried, imported, unlinked};
+use crate::cell::{CellFacts, MEMORY_NS, SLOWED, fall};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, EndSync};
 
@@ -56,9 +56,9 @@ const FASTEST_DISK: f64 = 600e6;
 const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, the limit is not what both directions pass
 /// through …
-const FASTER: f64 = 1.25;
+pub(super) const FASTER: f64 = 1.25;
 /// … or this many times on old buses, which need not be equally fast in both directions.
-const MUCH_FASTER: f64 = 2.0;
+pub(super) const MUCH_FASTER: f64 = 2.0;
 /// A rate of at least this share of the drive memory's rate has the same limit, which is the
 /// connection …
 const AS_MEMORY: f64 = 0.96;
@@ -66,7 +66,7 @@ const AS_MEMORY: f64 = 0.96;
 const FAR_BELOW_MEMORY: f64 = 0.85;
 /// A part with at least this share of an operation is at least twice as long as all others
 /// together.
-const CLEARLY: f64 = 2.0 / 3.0;
+pub(super) const CLEARLY: f64 = 2.0 / 3.0;
 /// Two parts share an operation if together they have at least this share …
 const NEARLY_ALL: f64 = 0.9;
 /// … and the smaller one has at least this share, so that the operation would be noticeably faster
@@ -93,10 +93,6 @@ const FEW_SLOW: f64 = 1.3;
 /// Operations count as one at a time if no more than this many are in flight on average. Over a
 /// short repetition, Little's law is no more accurate.
 const ALONE: f64 = 1.2;
-
-/// An operation faster than this was served from memory. The fastest flash takes longer for 4 KiB
-/// over PCIe, including the interrupt and the wake-up.
-const MEMORY_NS: f64 = 8e3;
 
 /// Returns the limit of a cell, given the other cells of its run.
 pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
@@ -350,9 +346,8 @@ fn part_of_one(
         // chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
         TimePart::Command if may_turn(evidence, single) => return None,
-        // An array of disks writes to several of them, in a way that is not visible.
         TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
-            return None;
+            return several_written(record, evidence, single, deeper, beside);
         }
         TimePart::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
             Some(walk) => words::walk(&walk, None),
@@ -363,6 +358,25 @@ fn part_of_one(
         Some(deeper) if part != TimePart::Command => limit.one_after_the_other(single, deeper, evidence),
         _ => limit,
     })
+}
+
+/// Returns the limit of small writes to an array of disks. Which of them are written, and whether others
+/// are read for it, is not visible. But writes that all take the same time wait for no medium, and
+/// where some are quick and most of the time is that of others, these wait for their medium.
+fn several_written(
+    record: &RunRecord,
+    evidence: &Evidence<'_>,
+    single: &CellFacts<'_>,
+    deeper: Option<&CellFacts<'_>>,
+    beside: Option<&CellFacts<'_>>,
+) -> Option<Limit> {
+    if is_alike(single) {
+        return Some(command(record, evidence, single, deeper, beside));
+    }
+    let asked = deeper.unwrap_or(single);
+    let low_ns = asked.tenths_ns[0];
+    let waits = low_ns < QUICK_NS && asked.latency_ns * (1.0 - CLEARLY) >= low_ns;
+    waits.then(|| words::write_cache_full(asked, low_ns))
 }
 
 /// Returns whether random operations may wait for seek and rotation, of which nothing is known.
@@ -423,7 +437,10 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     {
         return Some(words::in_turns(single, deeper));
     }
-    if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
+    // The connection is idle during a part of single operations if concurrent ones are faster.
+    let gains = facts.is_alone() && gains(facts, fastest);
+    let is_idle = gains && evidence.is_in_order(facts);
+    if let Some(limit) = at_the_link(storage, evidence.cells, fastest).filter(|_| !is_idle) {
         return Some(limit);
     }
     // For several drives, this requires a rate that falls so much that most of the time is
@@ -452,10 +469,15 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             _ => Some(carried::medium_and_connection(asked, memory_rate)),
         };
     }
+    if let Some(limit) = unlinked::slower_than_shown(evidence, facts, fastest) {
+        return Some(limit);
+    }
+    let is_bare = !storage.several && !storage.is_hidden && storage.provider.is_none();
     match &storage.link {
-        Some(link) if facts.is_alone() && gains(facts, fastest) && link.has_room(facts.rate, true) => {
+        Some(link) if gains && link.has_room(facts.rate, true) => {
             Some(carried::device_rate(facts, link, evidence.turns()))
         }
+        _ if is_idle && is_bare => Some(carried::deeper_is_faster(facts, fastest, evidence.turns())),
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
@@ -477,7 +499,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
                 parts.sort_by(|a, b| b.1.total_cmp(&a.1));
                 (share <= 1.0 - SECOND).then(|| words::shared(facts, parts))
             }
-            None => other_way(evidence, fastest),
+            None => other_way(evidence, fastest).or_else(|| unlinked::by_rate(evidence, facts, fastest)),
         },
     }
 }
@@ -502,7 +524,7 @@ fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> 
 
 /// Returns whether more operations in flight are so much faster that the device was idle with a
 /// single one.
-fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
+pub(super) fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
     deeper.rate >= single.rate * GAINS
 }
 
@@ -532,12 +554,13 @@ fn drives_side_by_side(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> bool {
 fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
     let alike =
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
-    let serves_more = evidence
-        .cells
-        .iter()
-        .filter(|single| single.is_alone() && single.is_random())
-        .any(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)));
     let storage = &evidence.storage;
     let is_bare = !storage.several && !storage.is_hidden;
-    is_bare && !serves_more && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
+    is_bare && !serves_more(evidence) && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
+}
+
+/// Returns whether small operations were shown to be served several at a time.
+pub(super) fn serves_more(evidence: &Evidence<'_>) -> bool {
+    let mut singles = evidence.cells.iter().filter(|single| single.is_alone() && single.is_random());
+    singles.any(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)))
 }

@@ -1,5 +1,6 @@
 //! Facts about the storage that the cells of a run were measured on.
 
+use super::unlinked::Bus;
 use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
@@ -29,6 +30,12 @@ pub(crate) struct StorageFacts {
     pub(super) in_memory: Option<String>,
     /// Whether operations went through the page cache.
     pub(super) cached: bool,
+    /// Whether the file system has a cache of its own, which direct I/O does not bypass.
+    pub(super) has_own_cache: bool,
+    /// The bus that the kernel's names of the devices imply.
+    pub(super) bus: Option<Bus>,
+    /// Whether the connection is a network or an adapter of which only the driver is known.
+    pub(super) is_other: bool,
 }
 
 impl StorageFacts {
@@ -58,6 +65,11 @@ impl StorageFacts {
         let is_whole = record.header.profile.as_ref().is_some_and(|profile| profile.rules.whole_device);
         let in_memory = file_system_in_memory(&record.header.environment);
         let (drives, several) = (devices.len(), devices.len() > 1);
+        let file_system = record.header.environment.file_system.as_ref();
+        let has_own_cache = file_system.and_then(|one| one.kind.as_deref()) == Some("zfs");
+        let bus = devices.first().and_then(|one| Bus::of(&one.name));
+        let bus = bus.filter(|bus| devices.iter().all(|one| Bus::of(&one.name) == Some(*bus)));
+        let is_other = devices.iter().any(|one| matches!(one.link, Some(Link::Other { .. })));
         Self {
             link,
             each_link,
@@ -70,6 +82,9 @@ impl StorageFacts {
             is_whole,
             in_memory,
             cached,
+            has_own_cache,
+            bus,
+            is_other,
         }
     }
 }
