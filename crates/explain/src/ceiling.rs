@@ -70,8 +70,8 @@ impl Ceiling {
     }
 
     /// Returns whether a device whose connection is unknown may be limited by this one at this rate.
-    pub(crate) fn may_end(&self, rate: f64) -> bool {
-        !self.has_room(rate, false) && rate <= self.raw
+    pub(crate) fn may_end(&self, rate: f64, alone: bool) -> bool {
+        !self.has_room(rate, alone) && rate <= self.raw
     }
 
     /// Returns the evidence if a rate ends where this connection does, although the connection of the

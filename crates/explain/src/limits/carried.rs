@@ -147,9 +147,11 @@ pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit 
 /// Returns the limit for transfers that are slower than one operation, whose bytes passed the same
 /// connection.
 pub(super) fn faster_once(facts: &CellFacts<'_>, shown: &CellFacts<'_>, shown_rate: f64, turns: bool) -> Limit {
+    let is_rate = shown_rate <= shown.rate;
     let (rate, shown_rate) = (number::rate(facts.rate), number::rate(shown_rate));
     let (quickest, size) = (number::latency(shown.quickest_ns), size(shown.block_bytes()));
     let evidence = match shown.is_write() {
+        _ if is_rate => return slower_way(facts, shown),
         false => text!(
             "sequential I/O reaches {rate}, but a read of {size} took only {quickest}, so the connection carries at least {shown_rate}",
             "順に読み書きして {rate} ですが、{size} の読み出しが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"

@@ -47,6 +47,9 @@ const ZONED: f64 = 1.15;
 const AS_FAST: f64 = 0.02;
 /// Sizes that differ by no more than this factor are spread over as many flash chips.
 const NEAR_SIZE: f64 = 4.0;
+/// Bytes per second that even the slowest current cards read and write sequentially (speed class
+/// 10).
+pub(super) const SLOWEST_CARD: f64 = 10e6;
 /// If operations take at least this share of the sequential transfer time of their bytes, small
 /// sizes do not make them faster, and the transfer is the limit.
 pub(super) const ALL_BYTES: f64 = 0.85;
@@ -208,6 +211,12 @@ impl<'a> Evidence<'a> {
             .then(|| more_bytes * 1e9 / more_ns)
     }
 
+    /// Returns whether the medium may be as slow as a rate. Flash is faster than a bus that takes one
+    /// byte at a time.
+    pub(super) fn may_be_medium(&self, facts: &CellFacts<'_>) -> bool {
+        self.turns() || facts.rate > SLOWEST_CARD
+    }
+
     /// Returns whether the same range was read repeatedly.
     pub(super) fn has_same_place(&self) -> bool {
         self.cells.iter().any(CellFacts::is_same_place)
@@ -224,8 +233,8 @@ impl<'a> Evidence<'a> {
         let is_sample = self.storage.several
             && !facts.is_write()
             && facts.cell.counted().any(|one| !one.samples.is_empty());
-        let may_move = self.turns() && (facts.is_random() || is_sample) && rest_ns >= QUICK_NS;
-        let moves = may_move && !is_alike(facts);
+        let scatters = is_sample || (facts.is_random() && !is_alike(facts));
+        let moves = self.turns() && scatters && rest_ns >= QUICK_NS;
         let rest = if moves { TimePart::Movement } else { TimePart::Command };
         let mut parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -12,7 +12,7 @@
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
 use super::evidence::{
-    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_alike, is_as_fast_everywhere,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, SLOWEST_CARD, TimePart, Turning, is_access, is_alike, is_as_fast_everywhere,
     walk, zones,
 };
 use super::flush::flushed;
@@ -51,9 +51,6 @@ const ZONED_WRITES: f64 = 1.5;
 const OF_A_SHARED_LINK: f64 = 0.8;
 /// Bytes per second that no disk writes, not even one with two actuators.
 const FASTEST_DISK: f64 = 600e6;
-/// Bytes per second that even the slowest current cards read and write sequentially (speed class
-/// 10).
-const SLOWEST_CARD: f64 = 10e6;
 /// If the other direction is this many times as fast, the limit is not what both directions pass
 /// through …
 pub(super) const FASTER: f64 = 1.25;
@@ -477,7 +474,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         Some(link) if gains && link.has_room(facts.rate, true) => {
             Some(carried::device_rate(facts, link, evidence.turns()))
         }
-        _ if is_idle && is_bare => Some(carried::deeper_is_faster(facts, fastest, evidence.turns())),
+        _ if is_idle && is_bare && evidence.may_be_medium(fastest) => Some(carried::deeper_is_faster(facts, fastest, evidence.turns())),
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
@@ -509,7 +506,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
 fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
     let other = fastest.opposite(evidence.cells)?;
     let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
-    let same_way = !evidence.storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
+    let same_way = !evidence.storage.several && evidence.may_be_medium(fastest);
     (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
 }
 

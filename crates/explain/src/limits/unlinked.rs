@@ -71,7 +71,9 @@ pub(super) fn slower_than_shown(
     facts: &CellFacts<'_>,
     fastest: &CellFacts<'_>,
 ) -> Option<Limit> {
-    if !is_visible(evidence) {
+    // Of several drives, writes use more than reads, and each of them moves for a single operation.
+    let several = evidence.storage.several;
+    if !is_visible(evidence) || !evidence.may_be_medium(fastest) || (several && facts.is_alone()) {
         return None;
     }
     let is_other_way = |shown: &CellFacts<'_>| shown.is_write() != fastest.is_write();
@@ -79,7 +81,8 @@ pub(super) fn slower_than_shown(
     let (shown, rate) = shown
         .filter(|(shown, rate)| {
             // Old buses need not be equally fast in both directions.
-            *rate >= fastest.rate * FASTER && (!is_other_way(shown) || *rate >= SAME_BOTH_WAYS)
+            let is_shown = !is_other_way(shown) || (*rate >= SAME_BOTH_WAYS && !several);
+            is_shown && *rate >= fastest.rate * FASTER
         })
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     // One operation at a time leaves the connection idle, so its own rate is no rate of transfer.
@@ -115,7 +118,7 @@ pub(super) fn by_rate(
             _ => None,
         };
     }
-    let is_free = fastest.rate >= SLOWEST && !ends.iter().any(|end| end.may_end(fastest.rate));
+    let is_free = fastest.rate >= SLOWEST && !ends.iter().any(|end| end.may_end(fastest.rate, fastest.is_alone()));
     let ends_elsewhere = is_free && !ends.is_empty() && !has_long_commands(evidence, fastest);
     ends_elsewhere.then(|| carried::no_line_ends_there(fastest, &ends, evidence.turns()))
 }
