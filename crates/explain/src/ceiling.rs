@@ -69,9 +69,10 @@ impl Ceiling {
         Self { name, raw, usual, exact: true, packets: false, network: false, one_command: false, could: None }
     }
 
-    /// Returns whether a device whose connection is unknown may be limited by this one at this rate.
-    pub(crate) fn may_end(&self, rate: f64, alone: bool) -> bool {
-        !self.has_room(rate, alone) && rate <= self.raw
+    /// Returns whether a device whose connection is unknown may be limited by this one, if its rate is
+    /// between these two.
+    pub(crate) fn may_end(&self, [slowest, fastest]: [f64; 2], alone: bool) -> bool {
+        !self.has_room(fastest, alone) && slowest <= self.raw
     }
 
     /// Returns the evidence if a rate ends where this connection does, although the connection of the

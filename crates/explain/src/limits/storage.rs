@@ -32,6 +32,8 @@ pub(crate) struct StorageFacts {
     pub(super) cached: bool,
     /// Whether the file system has a cache of its own, which direct I/O does not bypass.
     pub(super) has_own_cache: bool,
+    /// Largest request in bytes that the kernel sends to the device.
+    pub(super) largest_request: Option<u64>,
     /// The bus that the kernel's names of the devices imply.
     pub(super) bus: Option<Bus>,
     /// Whether the connection is a network or an adapter of which only the driver is known.
@@ -67,6 +69,8 @@ impl StorageFacts {
         let (drives, several) = (devices.len(), devices.len() > 1);
         let file_system = record.header.environment.file_system.as_ref();
         let has_own_cache = file_system.and_then(|one| one.kind.as_deref()) == Some("zfs");
+        let largest_request = devices.iter().filter_map(|one| one.largest_request_bytes).min();
+        let largest_request = largest_request.filter(|bytes| *bytes > 0);
         let bus = devices.first().and_then(|one| Bus::of(&one.name));
         let bus = bus.filter(|bus| devices.iter().all(|one| Bus::of(&one.name) == Some(*bus)));
         let is_other = devices.iter().any(|one| matches!(one.link, Some(Link::Other { .. })));
@@ -83,6 +87,7 @@ impl StorageFacts {
             in_memory,
             cached,
             has_own_cache,
+            largest_request,
             bus,
             is_other,
         }

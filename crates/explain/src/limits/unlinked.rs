@@ -24,9 +24,6 @@ const SAME_BOTH_WAYS: f64 = 20e6;
 /// Bytes per second from which on connections have a few fixed rates. Lines of cards (UHS-I: up to
 /// 104 MB/s), Ultra ATA (133 MB/s) and SATA at 1.5 Gbit/s (150 MB/s) end below it.
 const SLOWEST: f64 = 150e6;
-/// A command of at most this share of an operation does not explain a rate below the connection's,
-/// even if a bridge serves one command at a time.
-const SHORT_COMMAND: f64 = 0.05;
 /// An operation faster than this went over PCI Express: SATA drives need 27 µs for a small write
 /// (data sheet of the Samsung 870 EVO, 36,000 IOPS), bridges of USB and networks more. In ns.
 const PCIE_NS: f64 = 25e3;
@@ -102,9 +99,8 @@ pub(super) fn by_rate(
     if let Some((slowest, quickest)) = places(evidence, fastest) {
         return Some(carried::differs_by_place(fastest, slowest, quickest));
     }
-    let is_pcie = is_pcie(evidence);
-    let ends = candidates(evidence, is_pcie);
-    let is_one_of_few = is_pcie || evidence.storage.bus.is_some();
+    let ends = candidates(evidence);
+    let is_one_of_few = is_pcie(evidence) || evidence.storage.bus.is_some();
     let is_flash = evidence.turning == Turning::No;
     let other = fastest.opposite(evidence.cells).map(|other| other.rate);
     let at_line = |end: &Ceiling| {
@@ -118,9 +114,15 @@ pub(super) fn by_rate(
             _ => None,
         };
     }
-    let is_free = fastest.rate >= SLOWEST && !ends.iter().any(|end| end.may_end(fastest.rate, fastest.is_alone()));
-    let ends_elsewhere = is_free && !ends.is_empty() && !has_long_commands(evidence, fastest);
-    ends_elsewhere.then(|| carried::no_line_ends_there(fastest, &ends, evidence.turns()))
+    let is_free = fastest.rate >= SLOWEST && !ends.is_empty() && near(evidence, fastest).is_none();
+    is_free.then(|| carried::no_line_ends_there(fastest, &ends, evidence.turns()))
+}
+
+/// Returns a connection that the device may have and that may end at the rate of sequential work.
+pub(super) fn near(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Ceiling> {
+    // Without its commands, the transfer would end between these rates.
+    let rates = [facts.rate, facts.rate / (1.0 - command_share(evidence, facts))];
+    candidates(evidence).into_iter().find(|end| end.may_end(rates, facts.is_alone()))
 }
 
 /// Returns whether the device's own operations are seen: not those of a host, a provider or a file
@@ -165,8 +167,8 @@ fn is_pcie(evidence: &Evidence<'_>) -> bool {
 }
 
 /// Returns the connections that the device may have.
-fn candidates(evidence: &Evidence<'_>, is_pcie: bool) -> Vec<Ceiling> {
-    let storage = &evidence.storage;
+fn candidates(evidence: &Evidence<'_>) -> Vec<Ceiling> {
+    let (storage, is_pcie) = (&evidence.storage, is_pcie(evidence));
     let may_be = |end: &Ceiling| match storage.bus {
         _ if is_pcie => end.packets,
         // SATA, SAS and USB.
@@ -178,12 +180,16 @@ fn candidates(evidence: &Evidence<'_>, is_pcie: bool) -> Vec<Ceiling> {
     if storage.is_other { Vec::new() } else { common().into_iter().filter(may_be).collect() }
 }
 
-/// Returns whether commands may explain a rate below that of the connection: they are served one at
-/// a time and are no small part of an operation.
-fn has_long_commands(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
+/// Returns the largest share of the time of sequential work during which commands keep the connection
+/// idle: none if several are served at a time, else as much as the quickest small operation takes.
+fn command_share(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> f64 {
+    if serves_more(evidence) {
+        return 0.0;
+    }
     let is_small = |cell: &&CellFacts<'_>| cell.is_alone() && cell.is_random() && cell.measured();
     let accesses = evidence.cells.iter().filter(is_small).map(|cell| cell.median_ns);
     let shortest_ns = accesses.fold(f64::INFINITY, f64::min);
-    let transfer_ns = fastest.block_bytes() * 1e9 / fastest.rate;
-    !serves_more(evidence) && shortest_ns > transfer_ns * SHORT_COMMAND
+    let bytes = fastest.block_bytes();
+    let commands = evidence.storage.largest_request.map_or(1.0, |most| (bytes / most as f64).ceil());
+    (shortest_ns * commands * fastest.rate / (bytes * 1e9)).min(1.0)
 }
