@@ -66,7 +66,16 @@ impl Ceiling {
     /// Creates a connection on which only the line ends, with the share that good devices reach.
     fn exact(name: Text, raw: f64, share: f64) -> Self {
         let usual = raw * share;
-        Self { name, raw, usual, exact: true, packets: false, network: false, one_command: false, could: None }
+        Self {
+            name,
+            raw,
+            usual,
+            exact: true,
+            packets: false,
+            network: false,
+            one_command: false,
+            could: None,
+        }
     }
 
     /// Returns whether a device whose connection is unknown may be limited by this one, if its rate is
@@ -79,7 +88,12 @@ impl Ceiling {
     /// device is unknown. Several connections are possible, so both directions have to end there, or
     /// the rate is exactly that of full packets. `is_one_of_few` is whether the kind of the connection
     /// is known; then one direction at the rate of good devices is sufficient.
-    pub(crate) fn ends_unknown(&self, rate: f64, other: Option<f64>, is_one_of_few: bool) -> Option<AtCeiling> {
+    pub(crate) fn ends_unknown(
+        &self,
+        rate: f64,
+        other: Option<f64>,
+        is_one_of_few: bool,
+    ) -> Option<AtCeiling> {
         let is_at = |share: f64| self.exact && rate >= self.usual * share && rate <= self.raw;
         let is_alone = is_one_of_few && is_at(QUITE_AT_CEILING) && rate * QUITE_AT_CEILING <= self.usual;
         let is_full =
@@ -244,8 +258,9 @@ pub(crate) fn common() -> Vec<Ceiling> {
         timing: Some(timing.to_owned()),
         rate_bytes_per_s: Some(megabytes_per_s * 1e6),
     };
-    let generations = [5.0, 8.0, 16.0, 32.0];
-    let slots = generations.into_iter().flat_map(|speed| [1, 2, 4, 8].map(|width| (speed, width)));
+    // Of slots with the same rate, the usual one is named.
+    let widths = [4, 2, 1, 8].into_iter();
+    let slots = widths.flat_map(|width| [5.0, 8.0, 16.0, 32.0].map(|speed| (speed, width)));
     let cards = [("uhs-ii fd156", 156.0), ("hs200", 200.0), ("uhs-ii hd312", 312.0), ("hs400", 400.0)];
     let links = [3.0, 6.0].map(sata).into_iter();
     let links = links.chain([5_000.0, 10_000.0, 20_000.0].map(usb));
@@ -321,5 +336,28 @@ mod tests {
         assert_eq!(ceiling(&Link::Virtio), None);
         let unknown = Link::Sata { speed_gbit_per_s: None, speed_max_gbit_per_s: Some(6.0), ncq_depth: None };
         assert_eq!(ceiling(&unknown), None);
+    }
+    #[test]
+    fn of_an_unknown_connection_only_lines_and_full_packets_are_recognized() {
+        let named = |name: &str| common().into_iter().find(|end| end.name.en == name).expect("it is common");
+        let (sata, pcie) = (named("SATA at 6 Gbit/s"), named("PCIe at 16 GT/s ×4"));
+        assert!(sata.ends_unknown(540e6, Some(530e6), false).is_some_and(|at| at.both_ways.is_some()));
+        assert_eq!(sata.ends_unknown(540e6, Some(480e6), false), None);
+        // One direction is sufficient if few connections are possible.
+        assert_eq!(sata.ends_unknown(550e6, None, false), None);
+        assert!(sata.ends_unknown(550e6, None, true).is_some());
+        assert_eq!(sata.ends_unknown(530e6, None, true), None);
+        assert!(pcie.ends_unknown(7.2e9, None, true).is_some(), "packets of 256 bytes, full");
+        assert_eq!(pcie.ends_unknown(7.0e9, Some(7.0e9), true), None);
+    }
+
+    #[test]
+    fn between_the_rates_of_connections_none_may_end() {
+        let ends = common();
+        let may_end = |rates: [f64; 2], alone| ends.iter().any(|end| end.may_end(rates, alone));
+        assert!(!may_end([245e6, 245e6], false) && !may_end([4.8e9, 4.8e9], false));
+        assert!(may_end([285e6, 285e6], false) && may_end([3.5e9, 3.5e9], false));
+        // Commands, or time between operations, may keep a connection idle.
+        assert!(may_end([245e6, 280e6], false) && may_end([4.8e9, 4.8e9], true));
     }
 }

@@ -146,18 +146,26 @@ pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit 
 
 /// Returns the limit for transfers that are slower than one operation, whose bytes passed the same
 /// connection.
-pub(super) fn faster_once(facts: &CellFacts<'_>, shown: &CellFacts<'_>, shown_rate: f64, turns: bool) -> Limit {
-    let is_rate = shown_rate <= shown.rate;
+pub(super) fn faster_once(
+    facts: &CellFacts<'_>,
+    shown: &CellFacts<'_>,
+    shown_rate: f64,
+    turns: bool,
+) -> Limit {
+    if shown_rate <= shown.rate {
+        return slower_way(facts, shown);
+    }
     let (rate, shown_rate) = (number::rate(facts.rate), number::rate(shown_rate));
     let (quickest, size) = (number::latency(shown.quickest_ns), size(shown.block_bytes()));
     let evidence = match shown.is_write() {
-        _ if is_rate => return slower_way(facts, shown),
         false => text!(
-            "sequential I/O reaches {rate}, but a read of {size} took only {quickest}, so the connection carries at least {shown_rate}",
+            "sequential I/O reaches {rate}, but a read of {size} took only {quickest}, so the connection carries at \
+             least {shown_rate}",
             "順に読み書きして {rate} ですが、{size} の読み出しが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
         ),
         true => text!(
-            "sequential I/O reaches {rate}, but a write of {size} took only {quickest}, so the connection carries at least {shown_rate}",
+            "sequential I/O reaches {rate}, but a write of {size} took only {quickest}, so the connection carries at \
+             least {shown_rate}",
             "順に読み書きして {rate} ですが、{size} の書き込みが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
         ),
     };
@@ -179,7 +187,8 @@ pub(super) fn deeper_is_faster(facts: &CellFacts<'_>, deeper: &CellFacts<'_>, tu
 pub(super) fn differs_by_place(facts: &CellFacts<'_>, slowest: f64, quickest: f64) -> Limit {
     let (slowest, quickest) = (number::rate(slowest), number::rate(quickest));
     let evidence = text!(
-        "each repetition began at another place, and reached between {slowest} and {quickest}; a connection has the same rate everywhere",
+        "each repetition began at another place, and reached between {slowest} and {quickest}; a connection has the \
+         same rate everywhere",
         "開始位置の異なる各回の速さは {slowest} 〜 {quickest} です。接続が原因なら位置によらず同じ速さです"
     );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)

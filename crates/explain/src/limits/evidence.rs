@@ -50,6 +50,9 @@ const NEAR_SIZE: f64 = 4.0;
 /// Bytes per second that even the slowest current cards read and write sequentially (speed class
 /// 10).
 pub(super) const SLOWEST_CARD: f64 = 10e6;
+/// If a deeper queue gives at least this factor of the rate, the device was idle at times at queue
+/// depth 1.
+const GAINS: f64 = 1.25;
 /// If operations take at least this share of the sequential transfer time of their bytes, small
 /// sizes do not make them faster, and the transfer is the limit.
 pub(super) const ALL_BYTES: f64 = 0.85;
@@ -217,6 +220,12 @@ impl<'a> Evidence<'a> {
         self.turns() || facts.rate > SLOWEST_CARD
     }
 
+    /// Returns whether small operations were shown to be served several at a time.
+    pub(super) fn serves_more(&self) -> bool {
+        let mut singles = self.cells.iter().filter(|single| single.is_alone() && single.is_random());
+        singles.any(|single| single.deeper(self.cells).is_some_and(|deeper| gains(single, deeper)))
+    }
+
     /// Returns whether the same range was read repeatedly.
     pub(super) fn has_same_place(&self) -> bool {
         self.cells.iter().any(CellFacts::is_same_place)
@@ -240,6 +249,12 @@ impl<'a> Evidence<'a> {
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts.map(|(part, part_ns)| (part, part_ns / whole_ns))
     }
+}
+
+/// Returns whether more operations in flight are so much faster that the device was idle with a
+/// single one.
+pub(super) fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
+    deeper.rate >= single.rate * GAINS
 }
 
 /// Returns whether a cell shows the time of a single small read at any offset.

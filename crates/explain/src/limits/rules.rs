@@ -12,11 +12,11 @@
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
 use super::evidence::{
-    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, SLOWEST_CARD, TimePart, Turning, is_access, is_alike, is_as_fast_everywhere,
-    walk, zones,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, SLOWEST_CARD, TimePart, Turning, gains, is_access, is_alike,
+    is_as_fast_everywhere, walk, zones,
 };
 use super::flush::flushed;
-use super::limit::{Limit, MOSTLY, Strength};
+use super::limit::{CLEARLY, FASTER, Limit, MOSTLY, Strength};
 use super::storage::StorageFacts;
 use super::words;
 use super::{carried, imported, unlinked};
@@ -51,19 +51,13 @@ const ZONED_WRITES: f64 = 1.5;
 const OF_A_SHARED_LINK: f64 = 0.8;
 /// Bytes per second that no disk writes, not even one with two actuators.
 const FASTEST_DISK: f64 = 600e6;
-/// If the other direction is this many times as fast, the limit is not what both directions pass
-/// through …
-pub(super) const FASTER: f64 = 1.25;
-/// … or this many times on old buses, which need not be equally fast in both directions.
-pub(super) const MUCH_FASTER: f64 = 2.0;
+/// Like `FASTER`, on old buses, which need not be equally fast in both directions.
+const MUCH_FASTER: f64 = 2.0;
 /// A rate of at least this share of the drive memory's rate has the same limit, which is the
 /// connection …
 const AS_MEMORY: f64 = 0.96;
 /// … and one of at most this share is limited by the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
-/// A part with at least this share of an operation is at least twice as long as all others
-/// together.
-pub(super) const CLEARLY: f64 = 2.0 / 3.0;
 /// Two parts share an operation if together they have at least this share …
 const NEARLY_ALL: f64 = 0.9;
 /// … and the smaller one has at least this share, so that the operation would be noticeably faster
@@ -78,9 +72,6 @@ const MOSTLY_WALKED: f64 = 0.4;
 /// Operations that complete in at least this share of the time of a single one are served one after
 /// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;
-/// If a deeper queue gives at least this factor of the rate, the device was idle at times at queue
-/// depth 1.
-const GAINS: f64 = 1.25;
 /// Small writes that take this many times as long as reads wait for something that only writes
 /// need.
 const SLOW_WRITES: f64 = 1.5;
@@ -139,7 +130,7 @@ fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_
         .or_else(|| {
             if facts.is_alone() { alone(record, evidence, facts) } else { together(record, evidence, facts) }
         })
-        .unwrap_or_else(|| words::unknown(evidence, facts))
+        .unwrap_or_else(|| words::unknown(evidence, facts, unlinked::near(evidence, facts)))
 }
 
 /// Returns the limit for a file system in memory, which has no device that could be the bottleneck.
@@ -454,27 +445,19 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
         return Some(carried::as_fast_everywhere(fastest));
     }
-    if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
-    {
-        // Large sequential operations are judged by their own rate.
-        let asked = if evidence.is_in_order(facts) { facts } else { fastest };
-        return match asked.rate / memory_rate {
-            share if share <= FAR_BELOW_MEMORY => Some(carried::medium(asked, memory_rate)),
-            share if share >= AS_MEMORY => {
-                Some(carried::connection(asked, memory_rate, storage.link.as_ref()))
-            }
-            _ => Some(carried::medium_and_connection(asked, memory_rate)),
-        };
-    }
-    if let Some(limit) = unlinked::slower_than_shown(evidence, facts, fastest) {
-        return Some(limit);
+    let compared = beside_memory(evidence, facts, fastest)
+        .or_else(|| unlinked::slower_than_shown(evidence, facts, fastest));
+    if compared.is_some() {
+        return compared;
     }
     let is_bare = !storage.several && !storage.is_hidden && storage.provider.is_none();
     match &storage.link {
         Some(link) if gains && link.has_room(facts.rate, true) => {
             Some(carried::device_rate(facts, link, evidence.turns()))
         }
-        _ if is_idle && is_bare && evidence.may_be_medium(fastest) => Some(carried::deeper_is_faster(facts, fastest, evidence.turns())),
+        _ if is_idle && is_bare && evidence.may_be_medium(fastest) => {
+            Some(carried::deeper_is_faster(facts, fastest, evidence.turns()))
+        }
         Some(link)
             if link
                 .has_room(fastest.rate, fastest.is_alone() && fastest.deeper(evidence.cells).is_none()) =>
@@ -501,6 +484,21 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
+/// Returns the limit of a hard disk's transfer by re-reads of the same range, which its memory serves.
+fn beside_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
+    let is_one = evidence.turns() && !evidence.storage.several;
+    let memory_rate = evidence.memory_rate(fastest).filter(|_| is_one)?;
+    // Large sequential operations are judged by their own rate.
+    let asked = if evidence.is_in_order(facts) { facts } else { fastest };
+    Some(match asked.rate / memory_rate {
+        share if share <= FAR_BELOW_MEMORY => carried::medium(asked, memory_rate),
+        share if share >= AS_MEMORY => {
+            carried::connection(asked, memory_rate, evidence.storage.link.as_ref())
+        }
+        _ => carried::medium_and_connection(asked, memory_rate),
+    })
+}
+
 /// Returns the limit for a data rate that is lower in one direction than in the other on the same
 /// connection.
 fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
@@ -517,12 +515,6 @@ fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> 
     let is_device = evidence.turning == Turning::No && !evidence.storage.is_hidden;
     let access = access.filter(|_| !facts.is_write() && facts.is_alone() && is_device)?;
     Some(access.latency_ns / facts.latency_ns)
-}
-
-/// Returns whether more operations in flight are so much faster that the device was idle with a
-/// single one.
-pub(super) fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
-    deeper.rate >= single.rate * GAINS
 }
 
 /// Returns random reads on several drives, one at a time and with many in flight.
@@ -553,11 +545,9 @@ fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
     let storage = &evidence.storage;
     let is_bare = !storage.several && !storage.is_hidden;
-    is_bare && !serves_more(evidence) && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
-}
-
-/// Returns whether small operations were shown to be served several at a time.
-pub(super) fn serves_more(evidence: &Evidence<'_>) -> bool {
-    let mut singles = evidence.cells.iter().filter(|single| single.is_alone() && single.is_random());
-    singles.any(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)))
+    is_bare
+        && !evidence.serves_more()
+        && evidence.turning == Turning::No
+        && fastest.rate <= SLOWEST_CARD
+        && alike
 }

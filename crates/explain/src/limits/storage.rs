@@ -1,9 +1,37 @@
 //! Facts about the storage that the cells of a run were measured on.
 
-use super::unlinked::Bus;
 use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
+
+/// Bus that the kernel's name of a device implies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bus {
+    /// `nvme0n1`: PCI Express.
+    Nvme,
+    /// `sda`: SATA, SAS or USB.
+    Scsi,
+    /// `mmcblk0`: the lines of a card, whose clock depends on the host.
+    Card,
+    /// `nbd0`, `rbd0`, `drbd0`: a network, whose rate may be that of the server.
+    Network,
+}
+
+impl Bus {
+    /// Returns the bus of a device by its kernel name. `None` if the name does not determine it.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let buses = [
+            ("nvme", Self::Nvme),
+            ("sd", Self::Scsi),
+            ("hd", Self::Scsi),
+            ("mmcblk", Self::Card),
+            ("nbd", Self::Network),
+            ("rbd", Self::Network),
+            ("drbd", Self::Network),
+        ];
+        buses.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, bus)| bus)
+    }
+}
 
 /// Facts about the storage below a run.
 pub(crate) struct StorageFacts {

@@ -12,8 +12,8 @@
 
 use super::carried;
 use super::evidence::{Evidence, Turning};
-use super::limit::Limit;
-use super::rules::{CLEARLY, FASTER, serves_more};
+use super::limit::{CLEARLY, FASTER, Limit};
+use super::storage::Bus;
 use crate::ceiling::{Ceiling, common};
 use crate::cell::{CellFacts, MEMORY_NS};
 use kurabe_core::workload::Direction;
@@ -31,35 +31,6 @@ const PCIE_NS: f64 = 25e3;
 const ZONED: f64 = 1.15;
 /// Minimum number of repetitions to judge how they differ.
 const FEWEST_PLACES: usize = 5;
-
-/// Bus that the kernel's name of a device implies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bus {
-    /// `nvme0n1`: PCI Express.
-    Nvme,
-    /// `sda`: SATA, SAS or USB.
-    Scsi,
-    /// `mmcblk0`: the lines of a card, whose clock depends on the host.
-    Card,
-    /// `nbd0`, `rbd0`, `drbd0`: a network, whose rate may be that of the server.
-    Network,
-}
-
-impl Bus {
-    /// Returns the bus of a device by its kernel name. `None` if the name does not determine it.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        let buses = [
-            ("nvme", Self::Nvme),
-            ("sd", Self::Scsi),
-            ("hd", Self::Scsi),
-            ("mmcblk", Self::Card),
-            ("nbd", Self::Network),
-            ("rbd", Self::Network),
-            ("drbd", Self::Network),
-        ];
-        buses.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, bus)| bus)
-    }
-}
 
 /// Returns the limit of a transfer that is slower than the connection was shown to be. `fastest` is
 /// the fastest sequential work in the direction of `facts`.
@@ -82,7 +53,7 @@ pub(super) fn slower_than_shown(
             is_shown && *rate >= fastest.rate * FASTER
         })
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    // One operation at a time leaves the connection idle, so its own rate is no rate of transfer.
+    // One operation at a time leaves the connection idle, so its rate is not that of the transfer.
     let asked = if evidence.is_in_order(facts) && !facts.is_alone() { facts } else { fastest };
     Some(carried::faster_once(asked, shown, rate, evidence.turns()))
 }
@@ -107,7 +78,7 @@ pub(super) fn by_rate(
         let at = end.ends_unknown(fastest.rate, other, is_one_of_few)?;
         Some(carried::by_line(end, &at))
     };
-    if let Some(line) = ends.iter().filter(|_| is_flash).find_map(|end| at_line(end)) {
+    if let Some(line) = ends.iter().filter(|_| is_flash).find_map(at_line) {
         // A single operation waits for the line for the share of the time that its bytes take there.
         return match facts.rate / fastest.rate {
             share if !facts.is_alone() || share >= CLEARLY => Some(line),
@@ -129,7 +100,8 @@ pub(super) fn near(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Cei
 /// system with its own cache.
 fn is_visible(evidence: &Evidence<'_>) -> bool {
     let storage = &evidence.storage;
-    let is_served = storage.is_hidden || storage.provider.is_some() || storage.cached || storage.has_own_cache;
+    let is_served =
+        storage.is_hidden || storage.provider.is_some() || storage.cached || storage.has_own_cache;
     storage.link.is_none() && storage.drives > 0 && !is_served && storage.bus != Some(Bus::Network)
 }
 
@@ -183,7 +155,7 @@ fn candidates(evidence: &Evidence<'_>) -> Vec<Ceiling> {
 /// Returns the largest share of the time of sequential work during which commands keep the connection
 /// idle: none if several are served at a time, else as much as the quickest small operation takes.
 fn command_share(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> f64 {
-    if serves_more(evidence) {
+    if evidence.serves_more() {
         return 0.0;
     }
     let is_small = |cell: &&CellFacts<'_>| cell.is_alone() && cell.is_random() && cell.measured();
