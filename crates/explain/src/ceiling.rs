@@ -45,6 +45,8 @@ pub(crate) struct Ceiling {
     pub(crate) exact: bool,
     /// Whether data is sent in packets of a few fixed sizes.
     pub(crate) packets: bool,
+    /// Whether it is a network.
+    pub(crate) network: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
     pub(crate) one_command: bool,
     /// Raw rate at the device's own maximum, such as PCIe 3 ×4, if the connection runs below it.
@@ -63,7 +65,42 @@ pub(crate) struct AtCeiling {
 impl Ceiling {
     /// Creates a connection on which only the line ends, with the share that good devices reach.
     fn exact(name: Text, raw: f64, share: f64) -> Self {
-        Self { name, raw, usual: raw * share, exact: true, packets: false, one_command: false, could: None }
+        let usual = raw * share;
+        Self {
+            name,
+            raw,
+            usual,
+            exact: true,
+            packets: false,
+            network: false,
+            one_command: false,
+            could: None,
+        }
+    }
+
+    /// Returns whether a device whose connection is unknown may be limited by this one, if its rate is
+    /// between these two.
+    pub(crate) fn may_end(&self, [slowest, fastest]: [f64; 2], alone: bool) -> bool {
+        !self.has_room(fastest, alone) && slowest <= self.raw
+    }
+
+    /// Returns the evidence if a rate ends where this connection does, although the connection of the
+    /// device is unknown. Several connections are possible, so both directions have to end there, or
+    /// the rate is exactly that of full packets. `is_one_of_few` is whether the kind of the connection
+    /// is known; then one direction at the rate of good devices is sufficient.
+    pub(crate) fn ends_unknown(
+        &self,
+        rate: f64,
+        other: Option<f64>,
+        is_one_of_few: bool,
+    ) -> Option<AtCeiling> {
+        let is_at = |share: f64| self.exact && rate >= self.usual * share && rate <= self.raw;
+        let is_alone = is_one_of_few && is_at(QUITE_AT_CEILING) && rate * QUITE_AT_CEILING <= self.usual;
+        let is_full =
+            |share: &f64| self.packets && (1.0 - FULL_PACKETS..=1.0).contains(&(rate / (self.raw * share)));
+        let both_ways = other.filter(|other| is_at(AT_CEILING) && (other / rate - 1.0).abs() <= SAME);
+        let ends = both_ways.is_some() || is_alone || (is_one_of_few && PACKET_SHARES.iter().any(is_full));
+        ends.then_some(AtCeiling { rate, both_ways })
     }
 
     /// Returns the evidence if a rate is limited by the connection. The rate must be near what good
@@ -162,6 +199,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 usual,
                 exact: speed <= 480.0,
                 packets: false,
+                network: false,
                 one_command: bot,
                 could: None,
             })
@@ -180,6 +218,7 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
                 usual: now * 0.88,
                 exact: false,
                 packets: true,
+                network: false,
                 one_command: false,
                 could: (most > now * 1.01).then_some(most),
             })
@@ -196,6 +235,43 @@ pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
         }),
         Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
     }
+}
+
+/// Returns the connections that storage above 150 MB/s commonly has: SATA and SAS (8b/10b), USB, PCI
+/// Express of second to fifth generation, lines of eMMC and UHS-II cards, and Ethernet. An adapter in a
+/// slot of first generation is not among them: the kernel does not show it as the connection of its
+/// disks either.
+pub(crate) fn common() -> Vec<Ceiling> {
+    let sata = |speed: f64| Link::Sata {
+        speed_gbit_per_s: Some(speed),
+        speed_max_gbit_per_s: None,
+        ncq_depth: None,
+    };
+    let usb = |speed: f64| Link::Usb { speed_mbit_per_s: Some(speed), protocol: None, version: None };
+    let pcie = |(speed, width): (f64, u32)| Link::Pcie {
+        speed_gt_per_s: Some(speed),
+        width: Some(width),
+        speed_max_gt_per_s: None,
+        width_max: None,
+    };
+    let card = |(timing, megabytes_per_s): (&str, f64)| Link::CardLines {
+        timing: Some(timing.to_owned()),
+        rate_bytes_per_s: Some(megabytes_per_s * 1e6),
+    };
+    // Of slots with the same rate, the usual one is named.
+    let widths = [4, 2, 1, 8].into_iter();
+    let slots = widths.flat_map(|width| [5.0, 8.0, 16.0, 32.0].map(|speed| (speed, width)));
+    let cards = [("uhs-ii fd156", 156.0), ("hs200", 200.0), ("uhs-ii hd312", 312.0), ("hs400", 400.0)];
+    let links = [3.0, 6.0].map(sata).into_iter();
+    let links = links.chain([5_000.0, 10_000.0, 20_000.0].map(usb));
+    let links = links.chain(slots.map(pcie)).chain(cards.map(card));
+    let sas = Ceiling::exact(text!("SAS at 12 Gbit/s", "SAS 12 Gbit/s"), 1.2e9, 0.92);
+    // 1,448 of 1,538 bytes of a frame are data of TCP.
+    let ethernet = [1.0, 2.5, 5.0, 10.0, 25.0, 100.0].map(|gbit: f64| {
+        let name = text!("Ethernet at {gbit} Gbit/s", "Ethernet {gbit} Gbit/s");
+        Ceiling { network: true, ..Ceiling::exact(name, gbit * 1e9 / 8.0, 0.941) }
+    });
+    links.filter_map(|link| ceiling(&link)).chain([sas]).chain(ethernet).collect()
 }
 
 #[cfg(test)]
@@ -260,5 +336,28 @@ mod tests {
         assert_eq!(ceiling(&Link::Virtio), None);
         let unknown = Link::Sata { speed_gbit_per_s: None, speed_max_gbit_per_s: Some(6.0), ncq_depth: None };
         assert_eq!(ceiling(&unknown), None);
+    }
+    #[test]
+    fn of_an_unknown_connection_only_lines_and_full_packets_are_recognized() {
+        let named = |name: &str| common().into_iter().find(|end| end.name.en == name).expect("it is common");
+        let (sata, pcie) = (named("SATA at 6 Gbit/s"), named("PCIe at 16 GT/s ×4"));
+        assert!(sata.ends_unknown(540e6, Some(530e6), false).is_some_and(|at| at.both_ways.is_some()));
+        assert_eq!(sata.ends_unknown(540e6, Some(480e6), false), None);
+        // One direction is sufficient if few connections are possible.
+        assert_eq!(sata.ends_unknown(550e6, None, false), None);
+        assert!(sata.ends_unknown(550e6, None, true).is_some());
+        assert_eq!(sata.ends_unknown(530e6, None, true), None);
+        assert!(pcie.ends_unknown(7.2e9, None, true).is_some(), "packets of 256 bytes, full");
+        assert_eq!(pcie.ends_unknown(7.0e9, Some(7.0e9), true), None);
+    }
+
+    #[test]
+    fn between_the_rates_of_connections_none_may_end() {
+        let ends = common();
+        let may_end = |rates: [f64; 2], alone| ends.iter().any(|end| end.may_end(rates, alone));
+        assert!(!may_end([245e6, 245e6], false) && !may_end([4.8e9, 4.8e9], false));
+        assert!(may_end([285e6, 285e6], false) && may_end([3.5e9, 3.5e9], false));
+        // Commands, or time between operations, may keep a connection idle.
+        assert!(may_end([245e6, 280e6], false) && may_end([4.8e9, 4.8e9], true));
     }
 }

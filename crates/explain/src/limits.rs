@@ -19,6 +19,7 @@ mod imported;
 mod limit;
 mod rules;
 mod storage;
+mod unlinked;
 mod words;
 
 pub use counted::{CountedCauses, counted_causes};

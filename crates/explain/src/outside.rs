@@ -87,6 +87,13 @@ pub fn seen_by_linux(model: &ModelRecord) -> Environment {
         1
     };
     let model = has(model, &["limiter"]).then(|| "Amazon Elastic Block Store".to_owned());
-    let device = BlockDevice { model, rotational: Some(rotational), link, ..BlockDevice::default() };
+    let name = match &link {
+        Some(Link::Pcie { .. }) => "nvme0n1",
+        Some(Link::CardLines { .. }) => "mmcblk0",
+        Some(_) => "sda",
+        None => "",
+    };
+    let (name, rotational) = (name.to_owned(), Some(rotational));
+    let device = BlockDevice { name, model, rotational, link, ..BlockDevice::default() };
     Environment { devices: vec![device; drives as usize], ..Environment::default() }
 }

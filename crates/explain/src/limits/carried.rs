@@ -2,8 +2,9 @@
 
 use super::limit::{Limit, LimitKind, Strength};
 use super::words::limit;
-use crate::ceiling::Ceiling;
+use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::CellFacts;
+use crate::figures::size;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
@@ -141,6 +142,80 @@ pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit 
         "順に読み書きして {rate} ですが、同じ接続の逆方向は {faster} です"
     );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
+}
+
+/// Returns the limit for transfers that are slower than one operation, whose bytes passed the same
+/// connection.
+pub(super) fn faster_once(
+    facts: &CellFacts<'_>,
+    shown: &CellFacts<'_>,
+    shown_rate: f64,
+    turns: bool,
+) -> Limit {
+    if shown_rate <= shown.rate {
+        return slower_way(facts, shown);
+    }
+    let (rate, shown_rate) = (number::rate(facts.rate), number::rate(shown_rate));
+    let (quickest, size) = (number::latency(shown.quickest_ns), size(shown.block_bytes()));
+    let evidence = match shown.is_write() {
+        false => text!(
+            "sequential I/O reaches {rate}, but a read of {size} took only {quickest}, so the connection carries at \
+             least {shown_rate}",
+            "順に読み書きして {rate} ですが、{size} の読み出しが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
+        ),
+        true => text!(
+            "sequential I/O reaches {rate}, but a write of {size} took only {quickest}, so the connection carries at \
+             least {shown_rate}",
+            "順に読み書きして {rate} ですが、{size} の書き込みが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
+        ),
+    };
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, turns), evidence)
+}
+
+/// Returns the limit for single operations during which the connection is idle, because concurrent
+/// ones are faster.
+pub(super) fn deeper_is_faster(facts: &CellFacts<'_>, deeper: &CellFacts<'_>, turns: bool) -> Limit {
+    let (rate, faster) = (number::rate(facts.rate), number::rate(deeper.rate));
+    let evidence = text!(
+        "one operation at a time transfers {rate}, and several at a time {faster}, so the connection carries more",
+        "1 つずつでは {rate} ですが、同時に複数なら {faster} で、接続にはまだ余裕があります"
+    );
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, turns), evidence)
+}
+
+/// Returns the limit for reads whose rate depends on where a repetition began.
+pub(super) fn differs_by_place(facts: &CellFacts<'_>, slowest: f64, quickest: f64) -> Limit {
+    let (slowest, quickest) = (number::rate(slowest), number::rate(quickest));
+    let evidence = text!(
+        "each repetition began at another place, and reached between {slowest} and {quickest}; a connection has the \
+         same rate everywhere",
+        "開始位置の異なる各回の速さは {slowest} 〜 {quickest} です。接続が原因なら位置によらず同じ速さです"
+    );
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
+}
+
+/// Returns the limit for a rate at which a connection ends, if that of the device is unknown.
+pub(super) fn by_line(end: &Ceiling, at: &AtCeiling) -> Limit {
+    let name = &end.name;
+    let sentence = text!("the connection, by its rate: {name}", "接続(速さからみて {name})"; name);
+    limit(LimitKind::Link, Strength::Likely, sentence, end.evidence(at))
+}
+
+/// Returns the limit for a rate at which no connection ends.
+pub(super) fn no_line_ends_there(facts: &CellFacts<'_>, ends: &[Ceiling], turns: bool) -> Limit {
+    let below = ends.iter().filter(|end| end.raw < facts.rate).max_by(|a, b| a.usual.total_cmp(&b.usual));
+    let above = ends.iter().filter(|end| end.raw >= facts.rate).min_by(|a, b| a.usual.total_cmp(&b.usual));
+    let words = |end: &Ceiling| {
+        let (name, usual) = (&end.name, number::rate(end.usual));
+        text!("{name} carries about {usual}", "{name} は約 {usual}"; name)
+    };
+    let ends = Text::list([below, above].into_iter().flatten().map(words));
+    let rate = number::rate(facts.rate);
+    let evidence = text!(
+        "sequential I/O reaches {rate}, where no common connection ends: {ends}",
+        "順に読み書きして {rate} で、この速さが上限になる接続はまずありません({ends})"; ends
+    );
+    limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, turns), evidence)
 }
 
 /// Returns the limit for a rate below that of any medium of this kind.

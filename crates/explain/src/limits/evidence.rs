@@ -47,6 +47,12 @@ const ZONED: f64 = 1.15;
 const AS_FAST: f64 = 0.02;
 /// Sizes that differ by no more than this factor are spread over as many flash chips.
 const NEAR_SIZE: f64 = 4.0;
+/// Bytes per second that even the slowest current cards read and write sequentially (speed class
+/// 10).
+pub(super) const SLOWEST_CARD: f64 = 10e6;
+/// If a deeper queue gives at least this factor of the rate, the device was idle at times at queue
+/// depth 1.
+const GAINS: f64 = 1.25;
 /// If operations take at least this share of the sequential transfer time of their bytes, small
 /// sizes do not make them faster, and the transfer is the limit.
 pub(super) const ALL_BYTES: f64 = 0.85;
@@ -208,6 +214,18 @@ impl<'a> Evidence<'a> {
             .then(|| more_bytes * 1e9 / more_ns)
     }
 
+    /// Returns whether the medium may be as slow as a rate. Flash is faster than a bus that takes one
+    /// byte at a time.
+    pub(super) fn may_be_medium(&self, facts: &CellFacts<'_>) -> bool {
+        self.turns() || facts.rate > SLOWEST_CARD
+    }
+
+    /// Returns whether small operations were shown to be served several at a time.
+    pub(super) fn serves_more(&self) -> bool {
+        let mut singles = self.cells.iter().filter(|single| single.is_alone() && single.is_random());
+        singles.any(|single| single.deeper(self.cells).is_some_and(|deeper| gains(single, deeper)))
+    }
+
     /// Returns whether the same range was read repeatedly.
     pub(super) fn has_same_place(&self) -> bool {
         self.cells.iter().any(CellFacts::is_same_place)
@@ -224,12 +242,19 @@ impl<'a> Evidence<'a> {
         let is_sample = self.storage.several
             && !facts.is_write()
             && facts.cell.counted().any(|one| !one.samples.is_empty());
-        let moves = self.turns() && (facts.is_random() || is_sample) && rest_ns >= QUICK_NS;
+        let scatters = is_sample || (facts.is_random() && !is_alike(facts));
+        let moves = self.turns() && scatters && rest_ns >= QUICK_NS;
         let rest = if moves { TimePart::Movement } else { TimePart::Command };
         let mut parts = [(TimePart::Bytes, bytes_ns), (TimePart::Walk, walk_ns), (rest, rest_ns)];
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts.map(|(part, part_ns)| (part, part_ns / whole_ns))
     }
+}
+
+/// Returns whether more operations in flight are so much faster that the device was idle with a
+/// single one.
+pub(super) fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
+    deeper.rate >= single.rate * GAINS
 }
 
 /// Returns whether a cell shows the time of a single small read at any offset.
@@ -253,6 +278,16 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
         Some(true) if storage.is_asked => Turning::Told,
         _ => Turning::Unknown,
     })
+}
+
+/// Returns whether single operations at any offset take the same time, which excludes seek and
+/// rotation.
+pub(super) fn is_alike(facts: &CellFacts<'_>) -> bool {
+    let [low_ns, high_ns] = facts.tenths_ns;
+    let highest_ns = high_ns.max(facts.latency_ns);
+    // Several revolutions take longer than their scatter.
+    let has_scatter = highest_ns > low_ns * (1.0 + ALIKE) || highest_ns - low_ns >= MOVING_NS;
+    facts.is_alone() && facts.operations >= FEWEST_OPERATIONS && !has_scatter
 }
 
 /// Returns whether the times of single reads show rotation, or exclude it.

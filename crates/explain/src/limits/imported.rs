@@ -9,7 +9,7 @@
 
 use super::evidence::Evidence;
 use super::flush;
-use super::limit::{Limit, LimitKind, MOSTLY, Strength};
+use super::limit::{CLEARLY, Limit, LimitKind, MOSTLY, Strength};
 use super::words::{self, limit};
 use crate::ceiling::Ceiling;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic as Statistic, Quantity};
@@ -35,6 +35,9 @@ const ACCEPTED: u32 = 64;
 /// reads are this far apart, a good part of a rotation. In ns.
 const SEEK_NS: f64 = 4e6;
 const SCATTER_NS: f64 = 3e6;
+/// A queue with at least this share of the disk's time is named next to it, if the two are most of the
+/// whole.
+const TIE: f64 = 0.8;
 /// A rate that differs by at most this share from the offered one is the offered one.
 const OFFERED: f64 = 0.02;
 
@@ -82,11 +85,11 @@ fn at_the_link(link: Option<&Ceiling>, imported: &ImportedCell) -> Option<Limit>
     Some(words::link(link, &at))
 }
 
-/// Returns the limit of the whole way of a request, by the share that was in the device (btt).
+/// Returns the limit of the whole way of a request, by the share that was in the device (btt). Its stages
+/// are parts of the same operations; the time between requests (Q2Q) is not.
 fn traced(record: &RunRecord, cell: &Cell) -> Option<Limit> {
-    let is_way = |label: &str| label.starts_with("Q2C ") || label.starts_with("D2C ");
-    let device =
-        record.cells.iter().find(|cell| cell.label.starts_with("D2C ")).filter(|_| is_way(&cell.label))?;
+    let is_way = !cell.label.starts_with("Q2Q ");
+    let device = record.cells.iter().find(|cell| cell.label.starts_with("D2C ")).filter(|_| is_way)?;
     let share = device.imported.as_ref()?.figures.iter().find(|figure| figure.quantity == Quantity::Share)?;
     Some(words::device_share(share.value))
 }
@@ -249,8 +252,19 @@ fn waited(cell: &Cell, imported: &ImportedCell) -> Option<Limit> {
     ];
     let longest = queues.into_iter().filter_map(|(name, words)| Some((wait(name)?, words)));
     let (queue_ns, queue) = longest.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    // An operation that was split or waited elsewhere has neither as its largest part.
-    (queue_ns > disk_ns).then(|| limit(LimitKind::Saturated, Strength::Likely, queue, evidence))
+    if queue_ns > disk_ns {
+        return Some(limit(LimitKind::Saturated, Strength::Likely, queue, evidence));
+    }
+    // An operation that was split or waited elsewhere has neither as a large part.
+    let is_both = queue_ns >= disk_ns * TIE && queue_ns + disk_ns >= total_ns * CLEARLY;
+    is_both.then(|| {
+        let queue_words = number::latency(queue_ns);
+        let sentence = text!(
+            "the device ({disk}) and {queue} ({queue_words}) together",
+            "デバイス({disk})と{queue}({queue_words})の両方"; queue
+        );
+        limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
+    })
 }
 
 /// Returns the value of an option of the job: `fsync=1`.

@@ -5,6 +5,12 @@ use serde::Serialize;
 
 /// Share of the time from which a part of it is the limit, because no other part is longer.
 pub(super) const MOSTLY: f64 = 0.5;
+/// A part with at least this share of an operation is at least twice as long as all others
+/// together.
+pub(super) const CLEARLY: f64 = 2.0 / 3.0;
+/// If the other direction is this many times as fast, the limit is not what both directions pass
+/// through.
+pub(super) const FASTER: f64 = 1.25;
 
 /// Kind of a cell's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -12,15 +12,15 @@
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
 use super::evidence::{
-    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, TimePart, Turning, is_access, is_as_fast_everywhere, walk,
-    zones,
+    ALL_BYTES, ChainWalk, Evidence, QUICK_NS, SLOWEST_CARD, TimePart, Turning, gains, is_access, is_alike,
+    is_as_fast_everywhere, walk, zones,
 };
 use super::flush::flushed;
-use super::limit::{Limit, MOSTLY, Strength};
+use super::limit::{CLEARLY, FASTER, Limit, MOSTLY, Strength};
 use super::storage::StorageFacts;
 use super::words;
-use super::{carried, imported};
-use crate::cell::{CellFacts, SLOWED, fall};
+use super::{carried, imported, unlinked};
+use crate::cell::{CellFacts, MEMORY_NS, SLOWED, fall};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, EndSync};
 
@@ -51,22 +51,13 @@ const ZONED_WRITES: f64 = 1.5;
 const OF_A_SHARED_LINK: f64 = 0.8;
 /// Bytes per second that no disk writes, not even one with two actuators.
 const FASTEST_DISK: f64 = 600e6;
-/// Bytes per second that even the slowest current cards read and write sequentially (speed class
-/// 10).
-const SLOWEST_CARD: f64 = 10e6;
-/// If the other direction is this many times as fast, the limit is not what both directions pass
-/// through …
-const FASTER: f64 = 1.25;
-/// … or this many times on old buses, which need not be equally fast in both directions.
+/// Like `FASTER`, on old buses, which need not be equally fast in both directions.
 const MUCH_FASTER: f64 = 2.0;
 /// A rate of at least this share of the drive memory's rate has the same limit, which is the
 /// connection …
 const AS_MEMORY: f64 = 0.96;
 /// … and one of at most this share is limited by the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
-/// A part with at least this share of an operation is at least twice as long as all others
-/// together.
-const CLEARLY: f64 = 2.0 / 3.0;
 /// Two parts share an operation if together they have at least this share …
 const NEARLY_ALL: f64 = 0.9;
 /// … and the smaller one has at least this share, so that the operation would be noticeably faster
@@ -81,9 +72,6 @@ const MOSTLY_WALKED: f64 = 0.4;
 /// Operations that complete in at least this share of the time of a single one are served one after
 /// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;
-/// If a deeper queue gives at least this factor of the rate, the device was idle at times at queue
-/// depth 1.
-const GAINS: f64 = 1.25;
 /// Small writes that take this many times as long as reads wait for something that only writes
 /// need.
 const SLOW_WRITES: f64 = 1.5;
@@ -93,10 +81,6 @@ const FEW_SLOW: f64 = 1.3;
 /// Operations count as one at a time if no more than this many are in flight on average. Over a
 /// short repetition, Little's law is no more accurate.
 const ALONE: f64 = 1.2;
-
-/// An operation faster than this was served from memory. The fastest flash takes longer for 4 KiB
-/// over PCIe, including the interrupt and the wake-up.
-const MEMORY_NS: f64 = 8e3;
 
 /// Returns the limit of a cell, given the other cells of its run.
 pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
@@ -146,7 +130,7 @@ fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_
         .or_else(|| {
             if facts.is_alone() { alone(record, evidence, facts) } else { together(record, evidence, facts) }
         })
-        .unwrap_or_else(|| words::unknown(evidence, facts))
+        .unwrap_or_else(|| words::unknown(evidence, facts, unlinked::near(evidence, facts)))
 }
 
 /// Returns the limit for a file system in memory, which has no device that could be the bottleneck.
@@ -350,9 +334,8 @@ fn part_of_one(
         // chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
         TimePart::Command if may_turn(evidence, single) => return None,
-        // An array of disks writes to several of them, in a way that is not visible.
         TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
-            return None;
+            return several_written(record, evidence, single, deeper, beside);
         }
         TimePart::Command => match read_walk(evidence, single).filter(|_| single.is_write()) {
             Some(walk) => words::walk(&walk, None),
@@ -363,6 +346,25 @@ fn part_of_one(
         Some(deeper) if part != TimePart::Command => limit.one_after_the_other(single, deeper, evidence),
         _ => limit,
     })
+}
+
+/// Returns the limit of small writes to an array of disks. Which of them are written, and whether others
+/// are read for it, is not visible. But writes that all take the same time wait for no medium, and
+/// where some are quick and most of the time is that of others, these wait for their medium.
+fn several_written(
+    record: &RunRecord,
+    evidence: &Evidence<'_>,
+    single: &CellFacts<'_>,
+    deeper: Option<&CellFacts<'_>>,
+    beside: Option<&CellFacts<'_>>,
+) -> Option<Limit> {
+    if is_alike(single) {
+        return Some(command(record, evidence, single, deeper, beside));
+    }
+    let asked = deeper.unwrap_or(single);
+    let low_ns = asked.tenths_ns[0];
+    let waits = low_ns < QUICK_NS && asked.latency_ns * (1.0 - CLEARLY) >= low_ns;
+    waits.then(|| words::write_cache_full(asked, low_ns))
 }
 
 /// Returns whether random operations may wait for seek and rotation, of which nothing is known.
@@ -423,7 +425,10 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     {
         return Some(words::in_turns(single, deeper));
     }
-    if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
+    // The connection is idle during a part of single operations if concurrent ones are faster.
+    let gains = facts.is_alone() && gains(facts, fastest);
+    let is_idle = gains && evidence.is_in_order(facts);
+    if let Some(limit) = at_the_link(storage, evidence.cells, fastest).filter(|_| !is_idle) {
         return Some(limit);
     }
     // For several drives, this requires a rate that falls so much that most of the time is
@@ -440,21 +445,18 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if evidence.turns() && storage.is_whole && !storage.several && is_as_fast_everywhere(fastest) {
         return Some(carried::as_fast_everywhere(fastest));
     }
-    if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
-    {
-        // Large sequential operations are judged by their own rate.
-        let asked = if evidence.is_in_order(facts) { facts } else { fastest };
-        return match asked.rate / memory_rate {
-            share if share <= FAR_BELOW_MEMORY => Some(carried::medium(asked, memory_rate)),
-            share if share >= AS_MEMORY => {
-                Some(carried::connection(asked, memory_rate, storage.link.as_ref()))
-            }
-            _ => Some(carried::medium_and_connection(asked, memory_rate)),
-        };
+    let compared = beside_memory(evidence, facts, fastest)
+        .or_else(|| unlinked::slower_than_shown(evidence, facts, fastest));
+    if compared.is_some() {
+        return compared;
     }
+    let is_bare = !storage.several && !storage.is_hidden && storage.provider.is_none();
     match &storage.link {
-        Some(link) if facts.is_alone() && gains(facts, fastest) && link.has_room(facts.rate, true) => {
+        Some(link) if gains && link.has_room(facts.rate, true) => {
             Some(carried::device_rate(facts, link, evidence.turns()))
+        }
+        _ if is_idle && is_bare && evidence.may_be_medium(fastest) => {
+            Some(carried::deeper_is_faster(facts, fastest, evidence.turns()))
         }
         Some(link)
             if link
@@ -477,9 +479,24 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
                 parts.sort_by(|a, b| b.1.total_cmp(&a.1));
                 (share <= 1.0 - SECOND).then(|| words::shared(facts, parts))
             }
-            None => other_way(evidence, fastest),
+            None => other_way(evidence, fastest).or_else(|| unlinked::by_rate(evidence, facts, fastest)),
         },
     }
+}
+
+/// Returns the limit of a hard disk's transfer by re-reads of the same range, which its memory serves.
+fn beside_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
+    let is_one = evidence.turns() && !evidence.storage.several;
+    let memory_rate = evidence.memory_rate(fastest).filter(|_| is_one)?;
+    // Large sequential operations are judged by their own rate.
+    let asked = if evidence.is_in_order(facts) { facts } else { fastest };
+    Some(match asked.rate / memory_rate {
+        share if share <= FAR_BELOW_MEMORY => carried::medium(asked, memory_rate),
+        share if share >= AS_MEMORY => {
+            carried::connection(asked, memory_rate, evidence.storage.link.as_ref())
+        }
+        _ => carried::medium_and_connection(asked, memory_rate),
+    })
 }
 
 /// Returns the limit for a data rate that is lower in one direction than in the other on the same
@@ -487,7 +504,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
 fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
     let other = fastest.opposite(evidence.cells)?;
     let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
-    let same_way = !evidence.storage.several && (fastest.rate > SLOWEST_CARD || evidence.turns());
+    let same_way = !evidence.storage.several && evidence.may_be_medium(fastest);
     (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
 }
 
@@ -498,12 +515,6 @@ fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> 
     let is_device = evidence.turning == Turning::No && !evidence.storage.is_hidden;
     let access = access.filter(|_| !facts.is_write() && facts.is_alone() && is_device)?;
     Some(access.latency_ns / facts.latency_ns)
-}
-
-/// Returns whether more operations in flight are so much faster that the device was idle with a
-/// single one.
-fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
-    deeper.rate >= single.rate * GAINS
 }
 
 /// Returns random reads on several drives, one at a time and with many in flight.
@@ -532,12 +543,11 @@ fn drives_side_by_side(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> bool {
 fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
     let alike =
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));
-    let serves_more = evidence
-        .cells
-        .iter()
-        .filter(|single| single.is_alone() && single.is_random())
-        .any(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)));
     let storage = &evidence.storage;
     let is_bare = !storage.several && !storage.is_hidden;
-    is_bare && !serves_more && evidence.turning == Turning::No && fastest.rate <= SLOWEST_CARD && alike
+    is_bare
+        && !evidence.serves_more()
+        && evidence.turning == Turning::No
+        && fastest.rate <= SLOWEST_CARD
+        && alike
 }

@@ -4,6 +4,35 @@ use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
 
+/// Bus that the kernel's name of a device implies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bus {
+    /// `nvme0n1`: PCI Express.
+    Nvme,
+    /// `sda`: SATA, SAS or USB.
+    Scsi,
+    /// `mmcblk0`: the lines of a card, whose clock depends on the host.
+    Card,
+    /// `nbd0`, `rbd0`, `drbd0`: a network, whose rate may be that of the server.
+    Network,
+}
+
+impl Bus {
+    /// Returns the bus of a device by its kernel name. `None` if the name does not determine it.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let buses = [
+            ("nvme", Self::Nvme),
+            ("sd", Self::Scsi),
+            ("hd", Self::Scsi),
+            ("mmcblk", Self::Card),
+            ("nbd", Self::Network),
+            ("rbd", Self::Network),
+            ("drbd", Self::Network),
+        ];
+        buses.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, bus)| bus)
+    }
+}
+
 /// Facts about the storage below a run.
 pub(crate) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
@@ -29,6 +58,14 @@ pub(crate) struct StorageFacts {
     pub(super) in_memory: Option<String>,
     /// Whether operations went through the page cache.
     pub(super) cached: bool,
+    /// Whether the file system has a cache of its own, which direct I/O does not bypass.
+    pub(super) has_own_cache: bool,
+    /// Largest request in bytes that the kernel sends to the device.
+    pub(super) largest_request: Option<u64>,
+    /// The bus that the kernel's names of the devices imply.
+    pub(super) bus: Option<Bus>,
+    /// Whether the connection is a network or an adapter of which only the driver is known.
+    pub(super) is_other: bool,
 }
 
 impl StorageFacts {
@@ -58,6 +95,13 @@ impl StorageFacts {
         let is_whole = record.header.profile.as_ref().is_some_and(|profile| profile.rules.whole_device);
         let in_memory = file_system_in_memory(&record.header.environment);
         let (drives, several) = (devices.len(), devices.len() > 1);
+        let file_system = record.header.environment.file_system.as_ref();
+        let has_own_cache = file_system.and_then(|one| one.kind.as_deref()) == Some("zfs");
+        let largest_request = devices.iter().filter_map(|one| one.largest_request_bytes).min();
+        let largest_request = largest_request.filter(|bytes| *bytes > 0);
+        let bus = devices.first().and_then(|one| Bus::of(&one.name));
+        let bus = bus.filter(|bus| devices.iter().all(|one| Bus::of(&one.name) == Some(*bus)));
+        let is_other = devices.iter().any(|one| matches!(one.link, Some(Link::Other { .. })));
         Self {
             link,
             each_link,
@@ -70,6 +114,10 @@ impl StorageFacts {
             is_whole,
             in_memory,
             cached,
+            has_own_cache,
+            largest_request,
+            bus,
+            is_other,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, MOSTLY, Strength};
+use super::storage::Bus;
 use crate::ceiling::{AtCeiling, Ceiling};
 use crate::cell::{CellFacts, ContendedResource, OtherWork};
 use crate::figures::{size, times};
@@ -508,10 +509,23 @@ pub(super) fn unknown_mixture() -> Limit {
     ))
 }
 
-/// Returns an unknown limit, with a suggestion for a measurement that would show it.
-pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
-    let limit = nothing_tells();
+/// Returns an unknown limit of a transfer.
+fn open_transfer(turns: bool) -> Limit {
+    let sentence = if turns {
+        text!("unknown (the connection or the medium)", "不明(接続か媒体)")
+    } else {
+        text!("unknown (the connection or the device)", "不明(接続かデバイス)")
+    };
+    Limit { sentence, ..nothing_tells() }
+}
+
+/// Returns an unknown limit, with a suggestion for a measurement that would show it. `near` is a
+/// connection that may end at the rate, if that of the device is unknown.
+pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>, near: Option<Ceiling>) -> Limit {
     let storage = &evidence.storage;
+    // Concurrent sequential work waits for its transfer, but not known for which part of it.
+    let is_transfer = evidence.is_in_order(facts) && !facts.is_alone() && !storage.several && !storage.cached;
+    let limit = if is_transfer { open_transfer(evidence.turns()) } else { nothing_tells() };
     let other_depth = facts.deeper(evidence.cells).or_else(|| facts.shallower(evidence.cells));
     if storage.cached {
         return limit.next(text!(
@@ -536,10 +550,25 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
             "`{WHY} {PROBE} TARGET` re-reads the same range, which distinguishes the medium from the connection",
             "`{WHY} {PROBE} 対象` で同じ場所を読み直すと、媒体と接続を切り分けられます"
         ),
-        (false, None) => text!(
-            "the rate of the connection is unknown; measure the same device on another port to distinguish them",
-            "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
+        (false, None) if storage.bus == Some(Bus::Card) => text!(
+            "the kernel reports the rate of a card's bus to root only; measure as root",
+            "カードの配線の速度は root にだけ知らされます。root で測ってください"
         ),
+        (false, None) => match near {
+            Some(end) => {
+                let (rate, usual, name) = (number::rate(facts.rate), number::rate(end.usual), &end.name);
+                text!(
+                    "the rate of the connection is unknown, and {rate} is close to the {usual} that fast devices reach \
+                     on {name}; measure the same device on another port to distinguish them",
+                    "接続の速度が不明で、{rate} は {name} で優れたデバイスが届く {usual} に近いため、デバイスと接続のどちらが上限かを\
+                     区別できません。別のポートで測ると分かります"; name
+                )
+            }
+            None => text!(
+                "the rate of the connection is unknown; measure the same device on another port to distinguish them",
+                "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
+            ),
+        },
         (false, Some(link)) if !link.has_room(facts.rate, false) => {
             let (rate, usual, name) = (number::rate(facts.rate), number::rate(link.usual), &link.name);
             text!(

@@ -9,3 +9,4 @@ mod library;
 mod other_tools;
 mod probing;
 mod truth;
+mod unlinked;

@@ -96,6 +96,7 @@ fn cases() -> Vec<(String, &'static str, Place)> {
         format!(
             "ALL           MIN           AVG           MAX           N\n\
              Q2C               0.000100000   0.010000000   0.100000000        7557\n\
+             I2D               0.000000500   0.000001000   0.100000000        7557\n\
              D2C               0.000050000   {:.9}   0.090000000        7557\n\n\
              DEV |       Q2G       G2I       Q2M       I2D       D2C\n\
              Overall |   0.0100%   0.0100%   0.0000%  {:.4}%  {share:.4}%\n",
@@ -117,6 +118,8 @@ fn cases() -> Vec<(String, &'static str, Place)> {
     vec![
         (btt(99.97), "Q2C", Device),
         (btt(99.97), "D2C", Device),
+        (btt(99.97), "I2D", Device),
+        (btt(20.0), "I2D", Queue),
         (btt(20.0), "Q2C", Queue),
         (snoop("0.02"), "sda", Device),
         (snoop("25.10"), "sda", Queue),
@@ -170,6 +173,14 @@ fn records_of_other_tools_have_reasons_and_none_is_firmly_wrong() {
         right += usize::from(named == truth && truth != Open);
     }
     assert!(right * 10 >= with_answer * 9, "{right} of {with_answer}");
+}
+
+#[test]
+fn two_waits_of_zfs_of_the_same_length_are_both_named() {
+    let record = record(&zpool(" 30ms    7ms   29ms    3ms    1us    1us    4us    3ms"));
+    let write = limits(&record).into_iter().find(|limit| limit.part == "write").expect("writes");
+    assert_eq!((write.limit.kind, write.limit.strength), (LimitKind::Shared, Strength::Likely), "{write:?}");
+    assert!(write.limit.sentence.en.contains("asynchronous"), "{write:?}");
 }
 
 #[test]
