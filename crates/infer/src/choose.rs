@@ -13,6 +13,8 @@ const MOST: usize = 3;
 const OVERHEAD_S: f64 = 0.1;
 /// Operations of a probe in a plan.
 const COUNT: usize = 24;
+/// The same on a slow device, whose times may scatter.
+const COUNT_OF_SLOW: usize = 96;
 /// Correlation above which a probe adds nothing to another.
 const ALIKE: f64 = 0.9;
 
@@ -25,7 +27,7 @@ pub(crate) fn next_probes(
     time_ns: f64,
 ) -> Vec<ProbeWorkload> {
     let pool = further_probes(writes);
-    let plan = measured.planned(&pool, COUNT);
+    let plan = measured.planned(&pool, if measured.is_slow { COUNT_OF_SLOW } else { COUNT });
     let mut outcomes: Vec<Vec<f64>> = Vec::new();
     for (family, points) in samples {
         for point in points.iter().step_by(points.len() / EVALUATED + 1) {

@@ -33,6 +33,14 @@ pub(crate) struct Searched {
     pub(crate) others: Vec<Fitted>,
 }
 
+impl From<Vec<Fitted>> for Searched {
+    /// Takes points, of which the first is the best.
+    fn from(mut points: Vec<Fitted>) -> Self {
+        let best = points.remove(0);
+        Self { best, others: points }
+    }
+}
+
 /// Returns the best of some draws, without a search. It serves to exclude families.
 pub(crate) fn glance(problem: &Problem<'_>, random: &mut Random) -> Fitted {
     let mut fits = draws(problem, GLANCES, random);

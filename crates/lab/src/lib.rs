@@ -78,7 +78,7 @@ pub use fit_count::largest_count;
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use health_file::{AttachedHealth, attach_health};
-pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest};
+pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest, IdentityStage};
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use inference::{InferenceRequest, InferredTarget, PredictedFigure};

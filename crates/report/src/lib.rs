@@ -22,7 +22,7 @@ mod study;
 mod words;
 
 pub use compare::*;
-pub use identity::{identity_doc, identity_plan_doc, property_words};
+pub use identity::{identity_doc, identity_plan_doc, stage_words};
 pub use inference::inference_doc;
 pub use kurabe_doc::layout::display_width;
 pub use kurabe_doc::{Doc, Style};
