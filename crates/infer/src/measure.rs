@@ -100,6 +100,9 @@ pub struct Measurements {
     pub span_bytes: u64,
     /// The probes, in order.
     pub probes: Vec<MeasuredProbe>,
+    /// The passes in the order of the device, each as the index of its probe and its number: what a pass
+    /// writes changes the times of later ones.
+    sequence: Vec<(usize, usize)>,
     /// Whether a random access takes as long as those of mechanics.
     pub is_slow: bool,
     /// Operations before the timed ones of a probe.
@@ -179,6 +182,13 @@ fn pass(
     Ok(times)
 }
 
+/// Performs some of the operations that show whether a device has mechanics, and returns their time.
+fn first_ns(bench: &mut dyn DeviceBench, span_bytes: u64, numbers: std::ops::Range<usize>) -> Result<u64> {
+    let workload = ProbeWorkload::random(4096, 1);
+    let ops = workload.ops(span_bytes, FIRST, numbers.end);
+    Ok(elapsed_ns(&perform(bench, &workload, &ops[numbers])?))
+}
+
 impl Measurements {
     /// Begins with a device. Of one without mechanics, which is as fast everywhere, the first part is
     /// enough.
@@ -187,15 +197,12 @@ impl Measurements {
     /// When the device fails, or the user stops the program.
     pub fn begin(bench: &mut dyn DeviceBench) -> Result<Self> {
         let span_bytes = bench.facts().span_bytes;
-        let workload = ProbeWorkload::random(4096, 1);
-        let ops = workload.ops(span_bytes, FIRST, PILOT);
-        let (first, others) = ops.split_at(PILOT_OF_SLOWEST);
-        let mut probing_ns = elapsed_ns(&perform(bench, &workload, first)?);
-        let mut each_ns = probing_ns as f64 / first.len() as f64;
+        let mut probing_ns = first_ns(bench, span_bytes, 0..PILOT_OF_SLOWEST)?;
+        let mut each_ns = probing_ns as f64 / PILOT_OF_SLOWEST as f64;
         let is_slowest = each_ns > SLOWEST_NS;
         if !is_slowest {
-            probing_ns += elapsed_ns(&perform(bench, &workload, others)?);
-            each_ns = probing_ns as f64 / ops.len() as f64;
+            probing_ns += first_ns(bench, span_bytes, PILOT_OF_SLOWEST..PILOT)?;
+            each_ns = probing_ns as f64 / PILOT as f64;
         }
         let is_slow = each_ns > SLOW_NS;
         let pilot = if is_slowest { PILOT_OF_SLOWEST } else { PILOT };
@@ -227,7 +234,8 @@ impl Measurements {
         let writes = workload.does_write();
         self.settle(bench, writes)?;
         bench.rest(if writes { REST_OF_WRITES_NS } else { REST_NS })?;
-        let pilot_ns = elapsed_ns(&perform(bench, &workload, &probe.ops(self.span_bytes, 0, 0, probe.pilot))?);
+        let pilot_ns =
+            elapsed_ns(&perform(bench, &workload, &probe.ops(self.span_bytes, 0, 0, probe.pilot))?);
         probe.count = limits.count(&workload, pilot_ns as f64 / probe.pilot as f64);
         let ops = probe.ops(self.span_bytes, 0, probe.pilot, probe.pilot + probe.count);
         let times = PassTimes::of(&perform(bench, &workload, &ops)?);
@@ -235,6 +243,7 @@ impl Measurements {
             bench.rest(REST_OF_WRITES_NS)?;
         }
         probe.take(times);
+        self.sequence.push((self.probes.len(), 0));
         self.charge(&probe, (times.mean_ns * probe.count as f64) as u64 + pilot_ns);
         self.probes.push(probe);
         Ok(())
@@ -248,7 +257,9 @@ impl Measurements {
         for index in indices {
             self.settle(bench, self.probes[index].workload.does_write())?;
             let probe = &self.probes[index];
-            let times = pass(bench, probe, self.span_bytes, probe.times_ns.len())?;
+            let number = probe.times_ns.len();
+            let times = pass(bench, probe, self.span_bytes, number)?;
+            self.sequence.push((index, number));
             self.probes[index].take(times);
             let probe = self.probes[index].clone();
             self.charge(&probe, (times.mean_ns * (probe.count + probe.pilot) as f64) as u64);
@@ -268,13 +279,18 @@ impl Measurements {
     fn charge(&mut self, probe: &MeasuredProbe, time_ns: u64) {
         self.probing_ns +=
             time_ns + if probe.workload.does_write() { 2 * REST_OF_WRITES_NS } else { REST_NS };
-        let ops = probe.ops(self.span_bytes, probe.times_ns.len().saturating_sub(1), 0, probe.pilot + probe.count);
+        let ops =
+            probe.ops(self.span_bytes, probe.times_ns.len().saturating_sub(1), 0, probe.pilot + probe.count);
         let writes = ops.iter().filter(|op| op.kind == OpKind::Write);
         self.written_bytes += writes.map(|op| u64::from(op.length_bytes)).sum::<u64>();
     }
 
-    /// Returns the noise of a pass: the scatter of the logarithms of times about their means.
+    /// Returns the noise of a pass: the scatter of the logarithms of times about their means. Of a slow device it
+    /// is that of the median probe, because the position of moving parts scatters the times of some probes.
     pub fn noise(&self) -> f64 {
+        if self.is_slow {
+            return self.median_noise();
+        }
         let (mut squares, mut freedom) = (0.0, 0.0);
         for probe in &self.probes {
             let mean = probe.log_time();
@@ -284,9 +300,27 @@ impl Measurements {
         if freedom < 1.0 { 0.0 } else { (squares / freedom).sqrt() }
     }
 
+    fn median_noise(&self) -> f64 {
+        let of = |probe: &MeasuredProbe| {
+            let (mean, freedom) = (probe.log_time(), probe.times_ns.len() as f64 - 1.0);
+            let squares: f64 = probe.times_ns.iter().map(|time| (time.ln() - mean).powi(2)).sum();
+            // The median of a chi-squared distribution, by Wilson and Hilferty.
+            (freedom >= 1.0).then(|| squares / freedom / (1.0 - 2.0 / (9.0 * freedom)).powi(3))
+        };
+        let mut variances: Vec<f64> = self.probes.iter().filter_map(of).collect();
+        variances.sort_by(f64::total_cmp);
+        variances.get(variances.len() / 2).copied().unwrap_or(0.0).sqrt()
+    }
+
     /// Returns the number of the statistics that are compared: a time for each probe, then the widths.
     pub fn statistics(&self) -> usize {
         self.probes.len() + self.probes.iter().filter(|probe| probe.has_width).count()
+    }
+
+    /// Returns the place of the width of a probe among the statistics.
+    fn place_of_width(&self, index: usize) -> Option<usize> {
+        let before = self.probes[..index].iter().filter(|probe| probe.has_width).count();
+        self.probes[index].has_width.then_some(self.probes.len() + before)
     }
 
     /// Returns the measured statistics: the logarithms of the times, then those of the widths.
@@ -305,16 +339,13 @@ impl Measurements {
         let mut bench = ModelBench::new(&mut model, true, &stop);
         let mut logs = vec![0.0; self.statistics()];
         let mut state = Self { is_slow: self.is_slow, ..Self::default() };
-        for number in 0..passes {
-            let mut width = self.probes.len();
-            for (index, probe) in self.probes.iter().enumerate() {
-                state.settle(&mut bench, probe.workload.does_write())?;
-                let times = pass(&mut bench, probe, self.span_bytes, number)?;
-                logs[index] += times.mean_ns.ln() / passes as f64;
-                if probe.has_width {
-                    logs[width] += times.log_width / passes as f64;
-                    width += 1;
-                }
+        for (index, number) in self.sequence.iter().copied().filter(|one| one.1 < passes) {
+            let probe = &self.probes[index];
+            state.settle(&mut bench, probe.workload.does_write())?;
+            let times = pass(&mut bench, probe, self.span_bytes, number)?;
+            logs[index] += times.mean_ns.ln() / passes as f64;
+            if let Some(width) = self.place_of_width(index) {
+                logs[width] += times.log_width / passes as f64;
             }
         }
         Ok(logs)
@@ -332,6 +363,50 @@ impl Measurements {
             log_widths: Vec::new(),
             has_width: false,
         };
-        Self { probes: workloads.iter().enumerate().map(probe).collect(), ..self.clone() }
+        Self {
+            probes: workloads.iter().enumerate().map(probe).collect(),
+            sequence: (0..workloads.len()).map(|index| (index, 0)).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::DeviceFamily;
+    use crate::workload::ProbeWrites;
+    use kurabe_core::random::Random;
+
+    /// Measures probes in two batches, as a session does.
+    fn measured(spec: &DeviceSpec, passes: usize) -> Measurements {
+        let (stop, random) = (Stop::default(), ProbeWorkload::random(16384, 1));
+        let mut model = ModelTarget::new(spec, 1).unwrap();
+        let mut bench = ModelBench::new(&mut model, true, &stop);
+        let mut measured = Measurements::begin(&mut bench).unwrap();
+        let sequential = ProbeWorkload::sequential(1 << 16, 4);
+        for batch in [[random, sequential.writing()], [random.with(ProbeWrites::Percent(50)), sequential]] {
+            let before = measured.probes.len();
+            batch.into_iter().for_each(|one| measured.add(&mut bench, one, ProbeLimits::USUAL).unwrap());
+            for _ in 1..passes {
+                measured.repeat(&mut bench, before..measured.probes.len()).unwrap();
+            }
+        }
+        measured
+    }
+
+    #[test]
+    fn a_model_with_the_parameters_of_the_device_takes_exactly_its_times() {
+        for family in DeviceFamily::all().unwrap().into_iter().filter(|one| !one.is_mechanical()) {
+            let mut random = Random::new(3, 0);
+            let valid = |spec: &DeviceSpec| ModelTarget::new(spec, 1).is_ok();
+            let mut drawn = std::iter::repeat_with(|| family.device(&family.draw(&mut random), 1 << 30));
+            let spec = drawn.find_map(|spec| spec.ok().filter(valid)).unwrap();
+            let measured = measured(&spec, 2);
+            let logs = measured.on_model(&spec, 2).unwrap();
+            for (index, (log, target)) in logs.iter().zip(measured.logs()).enumerate() {
+                assert!((log - target).abs() < 1e-6, "{} {index}: {log} {target}", family.name);
+            }
+        }
     }
 }

@@ -14,7 +14,8 @@ const RADII: [f64; 4] = [0.15, 0.1, 0.06, 0.06];
 const RADII_OF_CHOICE: [f64; 2] = [0.15, 0.08];
 /// Difference of the misfit up to which another combination of choices may be that of the device.
 const ALIVE: f64 = 16.0;
-/// Difference up to which it is refined further.
+/// Differences up to which it is refined further, after the first surface and after the next.
+const FAR: f64 = 400.0;
 const NEAR: f64 = 60.0;
 /// Most combinations of choices.
 const MOST: usize = 5;
@@ -32,12 +33,7 @@ pub(crate) struct RefinedPoint {
 }
 
 /// Moves a point to the least misfit of surfaces about it.
-fn refine(
-    problem: &Problem<'_>,
-    start: &[f64],
-    radii: &[f64],
-    random: &mut Random,
-) -> Option<RefinedPoint> {
+fn refine(problem: &Problem<'_>, start: &[f64], radii: &[f64], random: &mut Random) -> Option<RefinedPoint> {
     let mut point = start.to_vec();
     let mut last = None;
     for radius in radii {
@@ -53,7 +49,8 @@ fn refine(
 /// the statistics almost as well, the best first.
 pub(crate) fn refined(problem: &Problem<'_>, searched: &Searched, random: &mut Random) -> Vec<RefinedPoint> {
     let mut all: Vec<RefinedPoint> = Vec::new();
-    let choices = |point: &[f64]| problem.chosen.iter().map(|index| point[*index] as usize).collect::<Vec<_>>();
+    let choices =
+        |point: &[f64]| problem.chosen.iter().map(|index| point[*index] as usize).collect::<Vec<_>>();
     let mut tried = vec![choices(&searched.best.point)];
     all.extend(refine(problem, &searched.best.point, &RADII, random));
     let Some(best) = all.first().map(|one| one.fitted.point.clone()) else { return all };
@@ -71,9 +68,15 @@ pub(crate) fn refined(problem: &Problem<'_>, searched: &Searched, random: &mut R
         }
         tried.push(choices(&start));
         let least = all.iter().map(|one| one.fitted.misfit).fold(f64::INFINITY, f64::min);
-        let mut next = refine(problem, &start, &RADII_OF_CHOICE, random);
-        if let Some(one) = next.as_ref().filter(|one| one.fitted.misfit < least + NEAR) {
-            next = refine(problem, &one.fitted.point.clone(), &RADII[2..], random).or(next);
+        let near = |one: &RefinedPoint, most: f64| one.fitted.misfit < least + most;
+        let mut next = refine(problem, &start, &RADII_OF_CHOICE[..1], random);
+        for (radii, most) in [(&RADII_OF_CHOICE[1..], FAR), (&RADII[2..], NEAR)] {
+            next = match next {
+                Some(one) if near(&one, most) => {
+                    refine(problem, &one.fitted.point, radii, random).or(Some(one))
+                }
+                next => next,
+            };
         }
         all.extend(next);
     }
@@ -91,7 +94,8 @@ pub(crate) fn surface_samples(
     inflation: f64,
     random: &mut Random,
 ) -> Vec<FamilyPoint> {
-    let factors: Vec<_> = surfaces.iter().filter_map(|one| Some((one, one.surface.precision().factor()?))).collect();
+    let factors: Vec<_> =
+        surfaces.iter().filter_map(|one| Some((one, one.surface.precision().factor()?))).collect();
     let logs: Vec<f64> = factors
         .iter()
         .map(|(one, factor)| -0.5 * (one.fitted.misfit / inflation + factor.log_determinant()))

@@ -23,6 +23,8 @@ const OTHERS: usize = 6;
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
 const GOOD: f64 = 2.0;
+/// Misfit of a pair of other choices, over that of the best point, up to which it is followed.
+const WORTH_STEPS: f64 = 200.0;
 /// Difference of the misfit up to which another value of a choice may be that of the device.
 const ALIVE: f64 = 16.0;
 
@@ -147,11 +149,24 @@ pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Se
     let Searched { mut best, others: before } = searched;
     let mut tried = before;
     for index in &problem.chosen {
-        for value in (0..problem.choices(*index)).map(|value| value as f64) {
-            if value != best.point[*index] {
-                let mut point = best.point.clone();
-                point[*index] = value;
-                tried.push(problem.descend(problem.fitted(point), STEPS));
+        for value in other_values(problem, &best, *index) {
+            let mut point = best.point.clone();
+            point[*index] = value;
+            tried.push(problem.descend(problem.fitted(point), STEPS));
+        }
+    }
+    // Two choices of which only a product matters change together, such as channels and dies of each.
+    for (rank, first) in problem.chosen.iter().enumerate() {
+        for second in &problem.chosen[rank + 1..] {
+            for one in other_values(problem, &best, *first) {
+                for other in other_values(problem, &best, *second) {
+                    let mut point = best.point.clone();
+                    (point[*first], point[*second]) = (one, other);
+                    let fitted = problem.fitted(point);
+                    if fitted.misfit < WORTH_STEPS * best.misfit.max(problem.errors.len() as f64) {
+                        tried.push(problem.descend(fitted, STEPS_OF_CHOICE));
+                    }
+                }
             }
         }
     }
@@ -160,6 +175,12 @@ pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Se
         tried.push(std::mem::replace(&mut best, least));
     }
     Searched { others: others(problem, &best, tried), best }
+}
+
+/// Returns the values of a choice except that of a point.
+fn other_values(problem: &Problem<'_>, point: &Fitted, index: usize) -> impl Iterator<Item = f64> {
+    let own = point.point[index];
+    (0..problem.choices(index)).map(|value| value as f64).filter(move |value| *value != own)
 }
 
 /// Returns the points that are almost as good, one for each combination of choices.

@@ -441,7 +441,8 @@ fn conclude(
         .collect();
     residuals.sort_by(|one, other| other.errors.abs().total_cmp(&one.errors.abs()));
     // The widths of distributions count, too.
-    let all = outcome.iter().zip(&problem.targets).zip(&gate).map(|((log, target), error)| (log - target) / error);
+    let all =
+        outcome.iter().zip(&problem.targets).zip(&gate).map(|((log, target), error)| (log - target) / error);
     let all: Vec<f64> = all.collect();
     let freedom = all.len().saturating_sub(problem.ranged.len()).max(1) as f64;
     let misfit = (sum_of_squares(&all) / freedom).sqrt();

@@ -153,8 +153,10 @@ impl Surface {
                 .collect();
             for k in 0..self.ranged.len() {
                 let index = self.ranged[k];
-                let (low, high) = (self.centre[index] - REACH * self.radius, self.centre[index] + REACH * self.radius);
-                let next = (point[index] - gradient[k] / precision.get(k, k)).clamp(low.max(0.0), high.min(1.0));
+                let (low, high) =
+                    (self.centre[index] - REACH * self.radius, self.centre[index] + REACH * self.radius);
+                let next =
+                    (point[index] - gradient[k] / precision.get(k, k)).clamp(low.max(0.0), high.min(1.0));
                 let by = next - point[index];
                 point[index] = next;
                 // The gradient of the others changes with this coordinate.
@@ -189,5 +191,37 @@ impl Surface {
             }
         }
         if problem.is_valid(&point) { point } else { best.to_vec() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::{DeviceFamily, FreeRange};
+    use crate::measure::{Measurements, ProbeLimits};
+    use crate::workload::ProbeWorkload;
+    use kurabe_engine::ModelBench;
+    use kurabe_program::Stop;
+    use kurabe_sim::ModelTarget;
+
+    #[test]
+    fn the_time_of_a_long_read_is_inverse_to_the_rate_of_the_tracks() {
+        let families = DeviceFamily::all().unwrap();
+        let family = families.iter().find(|one| one.name == "sata-disk").unwrap();
+        let (point, stop) = (family.middle(), Stop::default());
+        let mut model = ModelTarget::new(&family.device(&point, 1 << 40).unwrap(), 1).unwrap();
+        let mut bench = ModelBench::new(&mut model, true, &stop);
+        let mut measured = Measurements::begin(&mut bench).unwrap();
+        let limits = ProbeLimits { most: 8, ..ProbeLimits::USUAL };
+        measured.add(&mut bench, ProbeWorkload::sequential(1 << 20, 1), limits).unwrap();
+        let problem = Problem::new(family, &measured, vec![0.01], 1);
+        let surface = Surface::around(&problem, &point, 0.05, &mut Random::new(1, 1)).unwrap();
+        let rate = family.free.iter().position(|one| one.path == "zones.outer_rate").unwrap();
+        let FreeRange::Log(low, high) = family.free[rate].range else { panic!("a choice") };
+        let by = problem.ranged.iter().position(|index| *index == rate).unwrap();
+        let (slope, expected) = (surface.slopes[by][0], -(high / low).ln());
+        assert!((slope / expected - 1.0).abs() < 0.15, "{slope} {expected}");
+        // The device is at the centre.
+        assert!(surface.squares_and_misfit(&surface.least()).0 < 1.0);
     }
 }

@@ -167,8 +167,13 @@ fn predict(score: &mut Score, device: &InferredDevice, hidden: &Hidden, line: &m
         score.errors.push(error.abs());
     }
     score.held_inside += inside;
-    write!(line, " {inside} of {} held-out figures inside, worst {:+.1} %{missed}", truth.len(), worst * 100.0)
-        .unwrap();
+    write!(
+        line,
+        " {inside} of {} held-out figures inside, worst {:+.1} %{missed}",
+        truth.len(),
+        worst * 100.0
+    )
+    .unwrap();
 }
 
 impl Score {
