@@ -73,6 +73,13 @@ impl MeasuredProbe {
         self.times_ns.iter().map(|time| time.ln()).sum::<f64>() / self.times_ns.len().max(1) as f64
     }
 
+    /// Returns the variance of the logarithms of its times, and the degrees of freedom; `None` with one pass.
+    fn variance(&self) -> Option<(f64, f64)> {
+        let (mean, freedom) = (self.log_time(), self.times_ns.len() as f64 - 1.0);
+        let squares: f64 = self.times_ns.iter().map(|time| (time.ln() - mean).powi(2)).sum();
+        (freedom >= 1.0).then(|| (squares / freedom, freedom))
+    }
+
     fn take(&mut self, times: PassTimes) {
         self.times_ns.push(times.mean_ns);
         if self.has_width {
@@ -123,6 +130,8 @@ const FIRST: u64 = 20_000;
 const PLANNED: u64 = 10_000;
 /// Time of an operation from which it is called slow, in ns.
 const SLOW_NS: f64 = 3e6;
+/// Weight of the noise of all probes against the scatter of one, in degrees of freedom.
+const FREEDOM_OF_NOISE: f64 = 3.0;
 /// Most bytes of a pass of a probe.
 const MOST_BYTES: usize = 8 << 20;
 
@@ -285,31 +294,34 @@ impl Measurements {
         self.written_bytes += writes.map(|op| u64::from(op.length_bytes)).sum::<u64>();
     }
 
-    /// Returns the noise of a pass: the scatter of the logarithms of times about their means. Of a slow device it
-    /// is that of the median probe, because the position of moving parts scatters the times of some probes.
+    /// Returns the noise of a pass: the scatter of the logarithms of times about their mean, of the median probe.
+    /// Positions, collisions and full buffers scatter the times of some probes by far more.
     pub fn noise(&self) -> f64 {
-        if self.is_slow {
-            return self.median_noise();
-        }
-        let (mut squares, mut freedom) = (0.0, 0.0);
-        for probe in &self.probes {
-            let mean = probe.log_time();
-            squares += probe.times_ns.iter().map(|time| (time.ln() - mean).powi(2)).sum::<f64>();
-            freedom += probe.times_ns.len() as f64 - 1.0;
-        }
-        if freedom < 1.0 { 0.0 } else { (squares / freedom).sqrt() }
-    }
-
-    fn median_noise(&self) -> f64 {
         let of = |probe: &MeasuredProbe| {
-            let (mean, freedom) = (probe.log_time(), probe.times_ns.len() as f64 - 1.0);
-            let squares: f64 = probe.times_ns.iter().map(|time| (time.ln() - mean).powi(2)).sum();
+            let (variance, freedom) = probe.variance()?;
             // The median of a chi-squared distribution, by Wilson and Hilferty.
-            (freedom >= 1.0).then(|| squares / freedom / (1.0 - 2.0 / (9.0 * freedom)).powi(3))
+            Some(variance / (1.0 - 2.0 / (9.0 * freedom)).powi(3))
         };
         let mut variances: Vec<f64> = self.probes.iter().filter_map(of).collect();
         variances.sort_by(f64::total_cmp);
         variances.get(variances.len() / 2).copied().unwrap_or(0.0).sqrt()
+    }
+
+    /// Returns the variance of a time of each probe. The scatter of its own passes counts beside the noise, except
+    /// on a slow device, whose model shows how much a probe scatters.
+    pub(crate) fn variances(&self) -> Vec<f64> {
+        let noise = self.noise();
+        let of = |probe: &MeasuredProbe| {
+            let passes = probe.times_ns.len().max(1) as f64;
+            match probe.variance() {
+                Some((variance, freedom)) if !self.is_slow => {
+                    let sum = FREEDOM_OF_NOISE * noise * noise + freedom * variance;
+                    sum / (FREEDOM_OF_NOISE + freedom) / passes
+                }
+                _ => noise * noise / passes,
+            }
+        };
+        self.probes.iter().map(of).collect()
     }
 
     /// Returns the number of the statistics that are compared: a time for each probe, then the widths.

@@ -17,8 +17,8 @@ use kurabe_core::random::Random;
 use kurabe_core::{Result, Text};
 use kurabe_identify::DeviceBench;
 
-/// Smallest error of a time, as a share: clocks and rounding.
-const LEAST_ERROR: f64 = 0.002;
+/// Smallest error of a time, as a share: clocks, rounding, and the estimate of the noise.
+const LEAST_ERROR: f64 = 0.007;
 /// Smallest error of the width of a distribution, as a share.
 const LEAST_WIDTH_ERROR: f64 = 0.02;
 /// Error of a model in a search, as a share.
@@ -39,6 +39,8 @@ const HOPELESS: f64 = 25.0;
 const SEARCHED_AGAIN: usize = 2;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
 const RIVAL: f64 = 6.0;
+/// Draws among which one is valid.
+const VALID_DRAWS: usize = 200;
 /// Change of the parameters for the scatter of a model, as a share of their ranges.
 const JITTER: f64 = 2e-4;
 /// Number of evaluations that estimate the jitter.
@@ -206,13 +208,11 @@ fn measure_again(
 
 /// Returns the errors of the logarithms of the times, with the scatter of a model.
 fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
-    let noise = measured.noise();
+    let variances = measured.variances();
     let of = |index: usize| {
         let own = scatter.get(index).copied().unwrap_or(0.0);
         // Noise does not change the width of a distribution.
-        let base = measured.probes.get(index).map_or(LEAST_WIDTH_ERROR * LEAST_WIDTH_ERROR, |probe| {
-            noise * noise / probe.times_ns.len().max(1) as f64
-        });
+        let base = variances.get(index).copied().unwrap_or(LEAST_WIDTH_ERROR * LEAST_WIDTH_ERROR);
         (base + own * own + least * least).sqrt()
     };
     (0..measured.statistics()).map(of).collect()
@@ -280,8 +280,10 @@ fn mechanical_candidate<'f>(
     restarts: usize,
     random: &mut Random,
 ) -> Candidate<'f> {
-    let middle = rough_problem(family, measured);
-    let scatter = scatter(&middle, &family.middle(), random);
+    let plain = rough_problem(family, measured);
+    // Not every draw is valid: some seek times do not fit together.
+    let point = (0..VALID_DRAWS).map(|_| family.draw(random)).find(|point| plain.is_valid(point));
+    let scatter = point.map_or_else(Vec::new, |point| scatter(&plain, &point, random));
     let rough = Problem::new(family, measured, errors(measured, &scatter, ROUGH_ERROR), 1);
     let searched = match searches {
         true => search(&rough, starts, restarts, random),
@@ -370,18 +372,21 @@ fn restart(
     random: &mut Random,
 ) {
     let is_good = |one: &Candidate<'_>| one.squares() < 2.0 * measured.probes.len() as f64;
-    for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
-        if is_good(&candidates[0]) {
-            break;
+    // First from the best point, then from other draws: a descent may end far from the parameters of the device.
+    for attempt in 0..=limits.restarts {
+        for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
+            if is_good(&candidates[0]) {
+                return;
+            }
+            let one = &candidates[rank];
+            let starts = if attempt == 0 { vec![one.searched.best.clone()] } else { Vec::new() };
+            let next = candidate(one.family, measured, starts, limits.restarts, random);
+            if next.cost < one.cost {
+                candidates[rank] = next;
+            }
         }
-        let one = &candidates[rank];
-        let starts = vec![one.searched.best.clone()];
-        let next = candidate(one.family, measured, starts, limits.restarts, random);
-        if next.cost < one.cost {
-            candidates[rank] = next;
-        }
+        candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
     }
-    candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
 }
 
 fn search_again<'f>(
