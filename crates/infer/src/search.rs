@@ -27,6 +27,8 @@ const GOOD: f64 = 2.0;
 const WORTH_STEPS: f64 = 200.0;
 /// Difference of the misfit up to which another value of a choice may be that of the device.
 const ALIVE: f64 = 16.0;
+/// The same before the last descent.
+const NEAR: f64 = 200.0;
 
 /// Result of a search: the best point, and others that explain the times almost as well.
 #[derive(Clone, Debug)]
@@ -189,14 +191,14 @@ fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitte
         problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
     };
     let mut others: Vec<Fitted> = Vec::new();
-    let is_near = |one: &Fitted| one.misfit < best.misfit + 3.0 * ALIVE;
+    let is_near = |one: &Fitted| one.misfit < best.misfit + NEAR;
     let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
     sort_best_first(&mut near);
     for one in near {
         if same(&one, best) || others.iter().any(|other| same(&one, other)) {
             continue;
         }
-        let one = problem.descend(one, STEPS_OF_CHOICE);
+        let one = problem.descend(one, STEPS);
         if one.misfit < best.misfit + ALIVE {
             others.push(one);
         }
