@@ -307,8 +307,8 @@ impl Measurements {
         variances.get(variances.len() / 2).copied().unwrap_or(0.0).sqrt()
     }
 
-    /// Returns the variance of a time of each probe. The scatter of its own passes counts beside the noise, except
-    /// on a slow device, whose model shows how much a probe scatters.
+    /// Returns the variance of a time of each probe: that of the noise, or more if its own passes scatter by more.
+    /// On a slow device it is always that of the noise, because the model shows how much a probe scatters.
     pub(crate) fn variances(&self) -> Vec<f64> {
         let noise = self.noise();
         let of = |probe: &MeasuredProbe| {
@@ -316,7 +316,7 @@ impl Measurements {
             match probe.variance() {
                 Some((variance, freedom)) if !self.is_slow => {
                     let sum = FREEDOM_OF_NOISE * noise * noise + freedom * variance;
-                    sum / (FREEDOM_OF_NOISE + freedom) / passes
+                    (sum / (FREEDOM_OF_NOISE + freedom)).max(noise * noise) / passes
                 }
                 _ => noise * noise / passes,
             }

@@ -17,8 +17,8 @@ use kurabe_core::random::Random;
 use kurabe_core::{Result, Text};
 use kurabe_identify::DeviceBench;
 
-/// Smallest error of a time, as a share: clocks, rounding, and the estimate of the noise.
-const LEAST_ERROR: f64 = 0.007;
+/// Smallest error of a time, as a share: clocks, rounding, and the error of the estimated noise.
+const LEAST_ERROR: f64 = 0.01;
 /// Smallest error of the width of a distribution, as a share.
 const LEAST_WIDTH_ERROR: f64 = 0.02;
 /// Error of a model in a search, as a share.
