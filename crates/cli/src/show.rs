@@ -15,7 +15,7 @@ mod served;
 
 pub use crash::crash_lines;
 pub use doctor::{Doctor, doctor, render_doctor};
-pub use identity::{identity_doc, identity_plan_doc, property_words};
+pub use identity::{identity_doc, identity_plan_doc, stage_words};
 pub use image_check::{image_error, image_lines};
 pub use inference::inference_doc;
 pub use leftovers::leftover_words;

@@ -5,7 +5,7 @@ use crate::lang::lang;
 use crate::output::{
     outputs_next_to_result, print_json, print_page, progress_mode, say, say_over, style, write_out,
 };
-use crate::show::{Mode, ScriptLine, identity_doc, identity_plan_doc, inference_doc, property_words};
+use crate::show::{Mode, ScriptLine, identity_doc, identity_plan_doc, inference_doc, stage_words};
 use crate::{signals, stored::open_recovered};
 use kurabe_core::Result;
 use kurabe_lab::{Lab, Stream};
@@ -32,9 +32,9 @@ pub fn what(args: &WhatArgs, global: &Global, command_line: &[String]) -> Result
     let store = open_recovered(global)?;
     let stream = Stream::default();
     let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
-    let identified = request.identify(prepared, &lab, &mut |property| {
+    let identified = request.identify(prepared, &lab, &mut |stage| {
         if mode == Mode::Terminal {
-            say_over(property_words(property).get(lang()));
+            say_over(stage_words(stage).get(lang()));
         }
     });
     if mode == Mode::Terminal {

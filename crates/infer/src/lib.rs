@@ -17,13 +17,15 @@ mod linear;
 mod measure;
 mod probes;
 mod problem;
+mod refine;
 mod sampler;
 mod search;
 mod session;
+mod surface;
 mod workload;
 
 pub use answer::{InferredParameter, InferredSum, InferredValue, ValueInterval, quantity};
 pub use family::{DeviceFamily, FAMILIES, FamilyPoint, FreeParameter, FreeRange};
 pub use measure::{MeasuredProbe, Measurements, ProbeLimits};
-pub use session::{InferenceLimits, InferredDevice, ProbeResidual, infer};
+pub use session::{InferenceLimits, InferenceStage, InferredDevice, ProbeResidual, infer};
 pub use workload::{ProbeOrder, ProbeRegion, ProbeWorkload, ProbeWrites};

@@ -4,13 +4,14 @@ use crate::family::{DeviceFamily, FamilyPoint, FreeRange};
 use crate::linear::Matrix;
 use crate::measure::Measurements;
 use kurabe_core::random::Random;
+use kurabe_sim::ModelTarget;
 
 /// Step of a derivative, as a share of the range of a parameter; larger where the times of a model
 /// scatter.
 const STEP: f64 = 0.01;
 const STEP_OF_MECHANICS: f64 = 0.06;
 /// Precision of a uniform distribution over a range of length 1.
-const RANGE_PRECISION: f64 = 12.0;
+pub(crate) const RANGE_PRECISION: f64 = 12.0;
 /// Misfit of a point whose device cannot be built.
 const IMPOSSIBLE: f64 = 1e12;
 /// Most steps of a descent.
@@ -20,7 +21,8 @@ const MOST_STEPS: usize = 7;
 pub(crate) struct Problem<'a> {
     pub(crate) family: &'a DeviceFamily,
     pub(crate) measured: &'a Measurements,
-    /// Error of the logarithm of each time.
+    /// The measured statistics, and the error of each.
+    pub(crate) targets: Vec<f64>,
     pub(crate) errors: Vec<f64>,
     /// Passes of a model.
     pub(crate) passes: usize,
@@ -52,7 +54,7 @@ impl<'a> Problem<'a> {
         let shown = |index: &usize| writes || !family.free[*index].needs_writes;
         let is_ranged = |index: &usize| matches!(family.free[*index].range, FreeRange::Log(..));
         let (ranged, chosen) = (0..family.free.len()).filter(shown).partition(is_ranged);
-        Self { family, measured, errors, passes, ranged, chosen }
+        Self { family, measured, targets: measured.logs(), errors, passes, ranged, chosen }
     }
 
     /// Returns the number of values of a choice.
@@ -72,14 +74,14 @@ impl<'a> Problem<'a> {
     /// Returns the residuals at a point, in units of their errors.
     pub(crate) fn residuals(&self, point: &[f64]) -> Option<Vec<f64>> {
         let outcome = self.outcome(point)?;
-        let probes = self.measured.probes.iter().zip(&self.errors);
-        Some(
-            outcome
-                .iter()
-                .zip(probes)
-                .map(|(log, (probe, error))| (log - probe.log_time()) / error)
-                .collect(),
-        )
+        let targets = self.targets.iter().zip(&self.errors);
+        Some(outcome.iter().zip(targets).map(|(log, (target, error))| (log - target) / error).collect())
+    }
+
+    /// Returns whether a device can be built at a point.
+    pub(crate) fn is_valid(&self, point: &[f64]) -> bool {
+        let device = self.family.device(point, self.measured.span_bytes);
+        device.is_ok_and(|device| ModelTarget::new(&device, 1).is_ok())
     }
 
     /// Returns a point with its misfit.

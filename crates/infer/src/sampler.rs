@@ -91,10 +91,17 @@ impl PosteriorMode<'_> {
         let step = self.factor.solve_upper(&drawn);
         let mut point = self.fitted.point.clone();
         for (step, index) in step.iter().zip(&problem.ranged) {
-            point[*index] = (point[*index] + step * inflation.sqrt()).clamp(0.0, 1.0);
+            point[*index] = reflected(point[*index] + step * inflation.sqrt());
         }
         point
     }
+}
+
+/// Returns a place inside a range, reflected at its ends. Places at an end itself would look as if the
+/// parameter were determined.
+fn reflected(place: f64) -> f64 {
+    let turned = place.rem_euclid(2.0);
+    if turned > 1.0 { 2.0 - turned } else { turned }
 }
 
 /// Moves walkers and returns the places of all of them after the first moves.
@@ -134,4 +141,16 @@ fn walk(
         }
     }
     visited
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_outside_a_range_is_reflected_into_it() {
+        for (place, inside) in [(0.3, 0.3), (-0.2, 0.2), (1.2, 0.8), (2.3, 0.3), (-1.1, 0.9), (1.0, 1.0)] {
+            assert!((reflected(place) - inside).abs() < 1e-12, "{place}");
+        }
+    }
 }

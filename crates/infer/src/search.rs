@@ -23,14 +23,26 @@ const OTHERS: usize = 6;
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
 const GOOD: f64 = 2.0;
+/// Misfit of a pair of other choices, over that of the best point, up to which it is followed.
+const WORTH_STEPS: f64 = 200.0;
 /// Difference of the misfit up to which another value of a choice may be that of the device.
 const ALIVE: f64 = 16.0;
+/// The same before the last descent.
+const NEAR: f64 = 200.0;
 
 /// Result of a search: the best point, and others that explain the times almost as well.
 #[derive(Clone, Debug)]
 pub(crate) struct Searched {
     pub(crate) best: Fitted,
     pub(crate) others: Vec<Fitted>,
+}
+
+impl From<Vec<Fitted>> for Searched {
+    /// Takes points, of which the first is the best.
+    fn from(mut points: Vec<Fitted>) -> Self {
+        let best = points.remove(0);
+        Self { best, others: points }
+    }
 }
 
 /// Returns the best of some draws, without a search. It serves to exclude families.
@@ -139,11 +151,24 @@ pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Se
     let Searched { mut best, others: before } = searched;
     let mut tried = before;
     for index in &problem.chosen {
-        for value in (0..problem.choices(*index)).map(|value| value as f64) {
-            if value != best.point[*index] {
-                let mut point = best.point.clone();
-                point[*index] = value;
-                tried.push(problem.descend(problem.fitted(point), STEPS));
+        for value in other_values(problem, &best, *index) {
+            let mut point = best.point.clone();
+            point[*index] = value;
+            tried.push(problem.descend(problem.fitted(point), STEPS));
+        }
+    }
+    // Two choices of which only a product matters change together, such as channels and dies of each.
+    for (rank, first) in problem.chosen.iter().enumerate() {
+        for second in &problem.chosen[rank + 1..] {
+            for one in other_values(problem, &best, *first) {
+                for other in other_values(problem, &best, *second) {
+                    let mut point = best.point.clone();
+                    (point[*first], point[*second]) = (one, other);
+                    let fitted = problem.fitted(point);
+                    if fitted.misfit < WORTH_STEPS * best.misfit.max(problem.errors.len() as f64) {
+                        tried.push(problem.descend(fitted, STEPS_OF_CHOICE));
+                    }
+                }
             }
         }
     }
@@ -154,20 +179,26 @@ pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Se
     Searched { others: others(problem, &best, tried), best }
 }
 
+/// Returns the values of a choice except that of a point.
+fn other_values(problem: &Problem<'_>, point: &Fitted, index: usize) -> impl Iterator<Item = f64> {
+    let own = point.point[index];
+    (0..problem.choices(index)).map(|value| value as f64).filter(move |value| *value != own)
+}
+
 /// Returns the points that are almost as good, one for each combination of choices.
 fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitted> {
     let same = |one: &Fitted, other: &Fitted| {
         problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
     };
     let mut others: Vec<Fitted> = Vec::new();
-    let is_near = |one: &Fitted| one.misfit < best.misfit + 3.0 * ALIVE;
+    let is_near = |one: &Fitted| one.misfit < best.misfit + NEAR;
     let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
     sort_best_first(&mut near);
     for one in near {
         if same(&one, best) || others.iter().any(|other| same(&one, other)) {
             continue;
         }
-        let one = problem.descend(one, STEPS_OF_CHOICE);
+        let one = problem.descend(one, STEPS);
         if one.misfit < best.misfit + ALIVE {
             others.push(one);
         }

@@ -6,9 +6,10 @@
 
 use crate::choose::next_probes;
 use crate::family::{DeviceFamily, FamilyPoint};
-use crate::measure::{MeasuredProbe, Measurements, ProbeLimits};
+use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Fitted, Problem, sort_best_first, sum_of_squares};
+use crate::refine::{RefinedPoint, refined, surface_samples};
 use crate::sampler::{draw_samples, walk_samples};
 use crate::search::{Searched, glance, search, with_alternatives};
 use crate::workload::ProbeWorkload;
@@ -16,8 +17,10 @@ use kurabe_core::random::Random;
 use kurabe_core::{Result, Text};
 use kurabe_identify::DeviceBench;
 
-/// Smallest error of a time, as a share: clocks and rounding.
-const LEAST_ERROR: f64 = 0.002;
+/// Smallest error of a time, as a share: clocks, rounding, and the error of the estimated noise.
+const LEAST_ERROR: f64 = 0.01;
+/// Smallest error of the width of a distribution, as a share.
+const LEAST_WIDTH_ERROR: f64 = 0.02;
 /// Error of a model in a search, as a share.
 const ROUGH_ERROR: f64 = 0.01;
 /// Error that a right model may have on a real device, as a share.
@@ -36,6 +39,8 @@ const HOPELESS: f64 = 25.0;
 const SEARCHED_AGAIN: usize = 2;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
 const RIVAL: f64 = 6.0;
+/// Draws among which one is valid.
+const VALID_DRAWS: usize = 200;
 /// Change of the parameters for the scatter of a model, as a share of their ranges.
 const JITTER: f64 = 2e-4;
 /// Number of evaluations that estimate the jitter.
@@ -103,20 +108,36 @@ pub struct InferredDevice {
 struct Candidate<'f> {
     family: &'f DeviceFamily,
     searched: Searched,
+    /// Surfaces about the best point and the others, if the model is mechanical.
+    surfaces: Vec<RefinedPoint>,
     /// Scatter of the model itself, by probe.
     scatter: Vec<f64>,
     cost: f64,
 }
 
-/// Identifies the device.
+/// A stage of an identification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InferenceStage {
+    /// A pass of a probe on the device.
+    Probing {
+        /// Passes before it.
+        done: usize,
+        /// Passes that are planned so far.
+        planned: usize,
+    },
+    /// The search for the parameters that reproduce the times.
+    Searching,
+}
+
+/// Identifies the device. `tell` receives each stage before it begins.
 ///
 /// # Errors
 /// When the device fails, or the user stops the program.
 pub fn infer(
     bench: &mut dyn DeviceBench,
     families: &[DeviceFamily],
-    seed: u64,
-    limits: InferenceLimits,
+    (seed, limits): (u64, InferenceLimits),
+    tell: &mut dyn FnMut(InferenceStage),
 ) -> Result<InferredDevice> {
     let writes = bench.facts().is_writable;
     let mut random = Random::new(seed, 0x666974);
@@ -124,19 +145,20 @@ pub fn infer(
     let mut probe_limits = ProbeLimits::USUAL;
     let first = first_probes(writes);
     for (done, workload) in first.iter().enumerate() {
+        tell(InferenceStage::Probing { done, planned: first.len() * limits.passes });
         let left = limits.first_ns - measured.probing_ns as f64;
         probe_limits.time_ns = (left / (first.len() - done) as f64 / limits.passes as f64).clamp(2e7, 1.5e9);
         measured.add(bench, *workload, probe_limits)?;
     }
     let passes = ((limits.first_ns / measured.probing_ns as f64) as usize).clamp(2, limits.passes);
-    for _ in 1..passes {
-        measured.repeat(bench, 0..first.len())?;
-    }
+    measure_again(&mut measured, bench, (0..first.len(), passes), tell)?;
+    tell(InferenceStage::Searching);
     let mut candidates = first_search(families, &measured, &mut random);
     for _ in 0..limits.rounds {
+        tell(InferenceStage::Searching);
         let left_ns = limits.all_ns - measured.probing_ns as f64;
         restart(&mut candidates, &measured, limits, &mut random);
-        if candidates[0].searched.best.misfit > HOPELESS * measured.probes.len() as f64 {
+        if candidates[0].squares() > HOPELESS * measured.probes.len() as f64 {
             // Further probes would not make a family fit.
             break;
         }
@@ -145,8 +167,7 @@ pub fn infer(
             .filter(|one| one.cost < candidates[0].cost + 4.0 * RIVAL)
             .map(|one| {
                 let problem = problem_of(one.family, &measured, &one.scatter);
-                let points = draw_samples(&problem, &one.searched, inflation(&problem, one), &mut random);
-                (one.family, points)
+                (one.family, one.samples(&problem, false, &mut random))
             })
             .collect();
         let error = (measured.noise() / (passes as f64).sqrt()).max(LEAST_ERROR);
@@ -155,32 +176,50 @@ pub fn infer(
             break;
         }
         let before = measured.probes.len();
-        for workload in next {
+        let planned = next.len() * passes;
+        for (done, workload) in next.into_iter().enumerate() {
+            tell(InferenceStage::Probing { done, planned });
             measured.add(bench, workload, ProbeLimits { time_ns: 1e9, ..ProbeLimits::USUAL })?;
         }
-        for _ in 1..passes {
-            measured.repeat(bench, before..measured.probes.len())?;
-        }
+        let added = before..measured.probes.len();
+        measure_again(&mut measured, bench, (added, passes), tell)?;
+        tell(InferenceStage::Searching);
         candidates = search_again(candidates, &measured, limits, &mut random);
     }
     Ok(conclude(&candidates, measured, writes, &mut random))
 }
 
+/// Measures the passes of these probes after the first one.
+fn measure_again(
+    measured: &mut Measurements,
+    bench: &mut dyn DeviceBench,
+    (indices, passes): (std::ops::Range<usize>, usize),
+    tell: &mut dyn FnMut(InferenceStage),
+) -> Result<()> {
+    let count = indices.len();
+    for pass in 1..passes {
+        for (rank, index) in indices.clone().enumerate() {
+            tell(InferenceStage::Probing { done: pass * count + rank, planned: passes * count });
+            measured.repeat(bench, index..index + 1)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the errors of the logarithms of the times, with the scatter of a model.
 fn errors(measured: &Measurements, scatter: &[f64], least: f64) -> Vec<f64> {
-    let noise = measured.noise();
-    let of = |(index, probe): (usize, &MeasuredProbe)| {
-        let passes = probe.times_ns.len().max(1) as f64;
+    let variances = measured.variances();
+    let of = |index: usize| {
         let own = scatter.get(index).copied().unwrap_or(0.0);
-        (noise * noise / passes + own * own + least * least).sqrt()
+        // Noise does not change the width of a distribution.
+        let base = variances.get(index).copied().unwrap_or(LEAST_WIDTH_ERROR * LEAST_WIDTH_ERROR);
+        (base + own * own + least * least).sqrt()
     };
-    measured.probes.iter().enumerate().map(of).collect()
+    (0..measured.statistics()).map(of).collect()
 }
 
 fn problem_of<'a>(family: &'a DeviceFamily, measured: &'a Measurements, scatter: &[f64]) -> Problem<'a> {
-    // The times of a mechanical model scatter as those of the device do.
-    let more = if family.is_mechanical() { 2 } else { 1 };
-    let passes = more * measured.probes[0].times_ns.len();
+    let passes = measured.probes[0].times_ns.len();
     Problem::new(family, measured, errors(measured, scatter, LEAST_ERROR), passes)
 }
 
@@ -192,7 +231,25 @@ fn rough_problem<'a>(family: &'a DeviceFamily, measured: &'a Measurements) -> Pr
 /// Returns how much larger the squares are than the errors explain; at least 1.
 fn inflation(problem: &Problem<'_>, candidate: &Candidate<'_>) -> f64 {
     let freedom = problem.errors.len().saturating_sub(problem.ranged.len()).max(1) as f64;
-    (candidate.searched.best.misfit / freedom).max(1.0)
+    (candidate.squares() / freedom).max(1.0)
+}
+
+impl Candidate<'_> {
+    /// Returns the sum of the squares of the residuals of the best point.
+    fn squares(&self) -> f64 {
+        self.surfaces.first().map_or(self.searched.best.misfit, |one| one.squares)
+    }
+
+    /// Returns points as probable as the measurements make them: of all ensembles, or only of the normal
+    /// approximations.
+    fn samples(&self, problem: &Problem<'_>, walks: bool, random: &mut Random) -> Vec<FamilyPoint> {
+        let inflation = inflation(problem, self);
+        match (self.surfaces.is_empty(), walks) {
+            (false, _) => surface_samples(problem, &self.surfaces, inflation, random),
+            (true, false) => draw_samples(problem, &self.searched, inflation, random),
+            (true, true) => walk_samples(problem, &self.searched, inflation, random),
+        }
+    }
 }
 
 /// Returns the scatter of a model's times under changes of its parameters that mean nothing.
@@ -215,6 +272,39 @@ fn scatter(problem: &Problem<'_>, point: &[f64], random: &mut Random) -> Vec<f64
     (0..problem.errors.len()).map(of).collect()
 }
 
+/// Returns the candidate of a family whose statistics scatter: a search, then surfaces about the best points.
+fn mechanical_candidate<'f>(
+    family: &'f DeviceFamily,
+    measured: &Measurements,
+    (starts, searches): (Vec<Fitted>, bool),
+    restarts: usize,
+    random: &mut Random,
+) -> Candidate<'f> {
+    let plain = rough_problem(family, measured);
+    // Not every draw is valid: some seek times do not fit together.
+    let point = (0..VALID_DRAWS).map(|_| family.draw(random)).find(|point| plain.is_valid(point));
+    let scatter = point.map_or_else(Vec::new, |point| scatter(&plain, &point, random));
+    let rough = Problem::new(family, measured, errors(measured, &scatter, ROUGH_ERROR), 1);
+    let searched = match searches {
+        true => search(&rough, starts, restarts, random),
+        false => Searched::from(starts),
+    };
+    let problem = problem_of(family, measured, &[]);
+    let surfaces = refined(&problem, &searched, random);
+    let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
+    let best = &surfaces.first().map_or(&searched.best, |one| &one.fitted);
+    Candidate {
+        family,
+        cost: best.misfit + price,
+        scatter: surfaces.first().map_or_else(Vec::new, |one| one.surface.scatter.clone()),
+        searched: Searched {
+            best: (*best).clone(),
+            others: surfaces.iter().skip(1).map(|one| one.fitted.clone()).collect(),
+        },
+        surfaces,
+    }
+}
+
 fn candidate<'f>(
     family: &'f DeviceFamily,
     measured: &Measurements,
@@ -222,6 +312,10 @@ fn candidate<'f>(
     restarts: usize,
     random: &mut Random,
 ) -> Candidate<'f> {
+    if family.is_mechanical() {
+        let searches = starts.is_empty() || restarts > 0;
+        return mechanical_candidate(family, measured, (starts, searches), restarts, random);
+    }
     let rough = rough_problem(family, measured);
     let searched = search(&rough, starts, restarts, random);
     let scatter = scatter(&problem_of(family, measured, &[]), &searched.best.point, random);
@@ -235,7 +329,7 @@ fn candidate<'f>(
     let searched = if searched.best.misfit < near { with_alternatives(&problem, searched) } else { searched };
     let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
     let cost = searched.best.misfit + price;
-    Candidate { family, searched, scatter, cost }
+    Candidate { family, searched, surfaces: Vec::new(), scatter, cost }
 }
 
 fn first_search<'f>(
@@ -260,7 +354,7 @@ fn first_search<'f>(
     glances.sort_by(|one, other| one.1.misfit.total_cmp(&other.1.misfit));
     let mut candidates: Vec<Candidate<'_>> = Vec::new();
     for (family, fitted) in glances {
-        let best = candidates.iter().map(|one| one.searched.best.misfit).fold(f64::INFINITY, f64::min);
+        let best = candidates.iter().map(Candidate::squares).fold(f64::INFINITY, f64::min);
         // A family whose best draw is far worse than a good search is not searched.
         if fitted.misfit < WORTH_SEARCH * best.max(measured.probes.len() as f64) {
             candidates.push(candidate(family, measured, Vec::new(), 0, random));
@@ -277,19 +371,22 @@ fn restart(
     limits: InferenceLimits,
     random: &mut Random,
 ) {
-    let is_good = |one: &Candidate<'_>| one.searched.best.misfit < 2.0 * measured.probes.len() as f64;
-    for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
-        if is_good(&candidates[0]) {
-            break;
+    let is_good = |one: &Candidate<'_>| one.squares() < 2.0 * measured.probes.len() as f64;
+    // First from the best point, then from other draws: a descent may end far from the parameters of the device.
+    for attempt in 0..=limits.restarts {
+        for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
+            if is_good(&candidates[0]) {
+                return;
+            }
+            let one = &candidates[rank];
+            let starts = if attempt == 0 { vec![one.searched.best.clone()] } else { Vec::new() };
+            let next = candidate(one.family, measured, starts, limits.restarts, random);
+            if next.cost < one.cost {
+                candidates[rank] = next;
+            }
         }
-        let one = &candidates[rank];
-        let starts = vec![one.searched.best.clone()];
-        let next = candidate(one.family, measured, starts, limits.restarts, random);
-        if next.cost < one.cost {
-            candidates[rank] = next;
-        }
+        candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
     }
-    candidates.sort_by(|one, other| one.cost.total_cmp(&other.cost));
 }
 
 fn search_again<'f>(
@@ -306,9 +403,13 @@ fn search_again<'f>(
         .map(|(rank, one)| {
             let problem = problem_of(one.family, measured, &one.scatter);
             let points = std::iter::once(one.searched.best).chain(one.searched.others);
-            let mut starts: Vec<_> = points.map(|fitted| problem.fitted(fitted.point)).collect();
+            let mut starts: Vec<_> = match one.surfaces.is_empty() {
+                true => points.map(|fitted| problem.fitted(fitted.point)).collect(),
+                // One evaluation of a mechanical model says little.
+                false => points.collect(),
+            };
             sort_best_first(&mut starts);
-            let restarts = if rank == 0 { limits.restarts } else { 0 };
+            let restarts = if rank == 0 && one.surfaces.is_empty() { limits.restarts } else { 0 };
             candidate(one.family, measured, starts, restarts, random)
         })
         .collect();
@@ -326,8 +427,11 @@ fn conclude(
     let rivals = candidates[1..].iter().filter(|one| one.cost < best.cost + RIVAL);
     let rivals = rivals.map(|one| one.family.title.clone()).collect();
     let problem = problem_of(best.family, &measured, &best.scatter);
-    let samples = walk_samples(&problem, &best.searched, inflation(&problem, best), random);
-    let outcome = problem.outcome(&best.searched.best.point).unwrap_or_default();
+    let samples = best.samples(&problem, true, random);
+    let outcome = match best.surfaces.first() {
+        Some(one) => one.surface.outcome(&problem, &one.fitted.point),
+        None => problem.outcome(&best.searched.best.point).unwrap_or_default(),
+    };
     let gate = errors(&measured, &best.scatter, MODEL_ERROR);
     let mut residuals: Vec<ProbeResidual> = measured
         .probes
@@ -341,10 +445,13 @@ fn conclude(
         })
         .collect();
     residuals.sort_by(|one, other| other.errors.abs().total_cmp(&one.errors.abs()));
-    let squares = sum_of_squares(&residuals.iter().map(|one| one.errors).collect::<Vec<_>>());
-    let freedom = residuals.len().saturating_sub(problem.ranged.len()).max(1) as f64;
-    let misfit = (squares / freedom).sqrt();
-    let largest = residuals.first().map_or(0.0, |one| one.errors.abs());
+    // The widths of distributions count, too.
+    let all =
+        outcome.iter().zip(&problem.targets).zip(&gate).map(|((log, target), error)| (log - target) / error);
+    let all: Vec<f64> = all.collect();
+    let freedom = all.len().saturating_sub(problem.ranged.len()).max(1) as f64;
+    let misfit = (sum_of_squares(&all) / freedom).sqrt();
+    let largest = all.iter().map(|one| one.abs()).fold(0.0, f64::max);
     InferredDevice {
         family: best.family.clone(),
         rivals,

@@ -18,6 +18,7 @@ use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{BenchRules, ModelBench, on_target};
 use kurabe_explain::PROBE;
 use kurabe_identify::{DeviceBench, DeviceIdentity, DeviceProperty, SurveyLimits};
+use kurabe_infer::InferenceStage;
 use std::path::Path;
 
 /// Largest test file in a directory.
@@ -60,6 +61,15 @@ pub struct IdentityPlan {
     pub longest_writing_ns: u64,
     /// Longest time of the probes that read, in ns.
     pub longest_reading_ns: u64,
+}
+
+/// A stage of an identification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdentityStage {
+    /// The examination of a property.
+    Property(DeviceProperty),
+    /// A stage of the inference of parameters.
+    Inference(InferenceStage),
 }
 
 /// A device that was identified.
@@ -148,7 +158,7 @@ impl IdentityRequest {
         Ok(IdentityPlan { kind, test_file_bytes, most_written_bytes, longest_writing_ns, longest_reading_ns })
     }
 
-    /// Identifies the device. `tell` receives each property before it is examined.
+    /// Identifies the device. `tell` receives each stage before it begins.
     ///
     /// # Errors
     /// When the target cannot be opened, fails, or the user stops the program.
@@ -156,7 +166,7 @@ impl IdentityRequest {
         &self,
         prepared: Prepared,
         lab: &Lab<'_>,
-        tell: &mut dyn FnMut(DeviceProperty),
+        tell: &mut dyn FnMut(IdentityStage),
     ) -> Result<IdentifiedTarget> {
         let is_model = prepared.is_modelled();
         let profile = self.inference.as_ref().map(InferenceRequest::profile).transpose()?;
@@ -173,7 +183,7 @@ impl Open<'_> {
         seed: u64,
         writes: bool,
         profile: Option<&Option<Profile>>,
-        tell: &mut dyn FnMut(DeviceProperty),
+        tell: &mut dyn FnMut(IdentityStage),
     ) -> Result<IdentifiedTarget> {
         let Self { mut journal, mut ground, plan, .. } = self;
         let target = ground.record(&plan.profile);
@@ -182,17 +192,19 @@ impl Open<'_> {
         let is_reordering = |word: &Option<String>| word.as_deref().is_some_and(|word| word != "none");
         let may_reorder = devices.iter().any(|device| is_reordering(&device.scheduler));
         let mut inferred = None;
-        let mut infer = |bench: &mut dyn DeviceBench| -> Result<()> {
+        let mut infer = |bench: &mut dyn DeviceBench, tell: &mut dyn FnMut(IdentityStage)| -> Result<()> {
             if let Some(profile) = profile {
-                inferred = Some(infer_on(bench, profile.as_ref(), seed, &stop)?);
+                let mut tell = |stage| tell(IdentityStage::Inference(stage));
+                inferred = Some(infer_on(bench, profile.as_ref(), (seed, &stop), &mut tell)?);
             }
             Ok(())
         };
         let outcome = match &mut ground {
             OpenTarget::Model(_, model) => {
-                let first = infer(&mut ModelBench::new(&mut **model, writes, &stop));
+                let first = infer(&mut ModelBench::new(&mut **model, writes, &stop), tell);
                 first.and_then(|()| {
-                    kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, tell)
+                    let mut tell = |property| tell(IdentityStage::Property(property));
+                    kurabe_virtual::identify(model, seed, writes, SurveyLimits::MODEL, &stop, &mut tell)
                 })
             }
             OpenTarget::Real(real) => {
@@ -201,11 +213,13 @@ impl Open<'_> {
                     // filled by their probes.
                     let is_first = !bench.facts().is_new_file;
                     if is_first {
-                        infer(bench)?;
+                        infer(bench, tell)?;
                     }
-                    let identity = kurabe_identify::identify(bench, seed, SurveyLimits::REAL, tell)?;
+                    let mut of_property = |property| tell(IdentityStage::Property(property));
+                    let identity =
+                        kurabe_identify::identify(bench, seed, SurveyLimits::REAL, &mut of_property)?;
                     if !is_first {
-                        infer(bench)?;
+                        infer(bench, tell)?;
                     }
                     Ok(identity)
                 })

@@ -6,7 +6,7 @@ use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 use kurabe_identify::DeviceBench;
-use kurabe_infer::{DeviceFamily, InferenceLimits, InferredDevice, ValueInterval, infer};
+use kurabe_infer::{DeviceFamily, InferenceLimits, InferenceStage, InferredDevice, ValueInterval, infer};
 use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use kurabe_stats::cell_figure;
@@ -55,15 +55,16 @@ impl InferenceRequest {
     }
 }
 
-/// Infers the parameters of the device on a bench, and predicts the profile.
+/// Infers the parameters of the device on a bench, and predicts the profile. `tell` receives each stage
+/// before it begins.
 pub(crate) fn inferred(
     bench: &mut dyn DeviceBench,
     profile: Option<&Profile>,
-    seed: u64,
-    stop: &Stop,
+    (seed, stop): (u64, &Stop),
+    tell: &mut dyn FnMut(InferenceStage),
 ) -> Result<InferredTarget> {
     let span_bytes = bench.facts().span_bytes;
-    let device = infer(bench, &DeviceFamily::proven()?, seed, InferenceLimits::USUAL)?;
+    let device = infer(bench, &DeviceFamily::proven()?, (seed, InferenceLimits::USUAL), tell)?;
     let predictions = match profile {
         Some(profile) if device.is_explained => predictions(&device, profile, span_bytes, stop)?,
         _ => Vec::new(),

@@ -71,7 +71,7 @@ pub use folder::{
 };
 pub use handle::RunHandle;
 pub use health_file::{AttachedHealth, attach_health};
-pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest};
+pub use identity::{IdentifiedTarget, IdentityPlan, IdentityRequest, IdentityStage};
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use inference::{InferenceRequest, InferredTarget, PredictedFigure};

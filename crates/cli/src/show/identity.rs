@@ -9,7 +9,8 @@ use kurabe_identify::{
     Certainty, DeviceIdentity, DeviceProperty, EvidenceFigure, FigureUnit, PropertyAnswer, PropertyFinding,
     SettledBy,
 };
-use kurabe_lab::{IdentifiedTarget, IdentityPlan};
+use kurabe_infer::InferenceStage;
+use kurabe_lab::{IdentifiedTarget, IdentityPlan, IdentityStage};
 use kurabe_report::words;
 
 /// Renders the answers about a device.
@@ -86,8 +87,22 @@ pub fn identity_plan_doc(plan: &IdentityPlan) -> Doc {
     doc
 }
 
-/// Returns the name of a property, for a line and for progress.
-pub fn property_words(property: DeviceProperty) -> Text {
+/// Returns the stage of an identification for a line of progress.
+pub fn stage_words(stage: IdentityStage) -> Text {
+    match stage {
+        IdentityStage::Property(property) => property_words(property),
+        IdentityStage::Inference(InferenceStage::Probing { done, planned }) => {
+            let next = done + 1;
+            text!("parameters: probe {next} of {planned}", "パラメーター: 調査 {next} / {planned}")
+        }
+        IdentityStage::Inference(InferenceStage::Searching) => {
+            text!("parameters: searching", "パラメーター: 探索中")
+        }
+    }
+}
+
+/// Returns the name of a property.
+fn property_words(property: DeviceProperty) -> Text {
     match property {
         DeviceProperty::Memory => text!("who answers", "応答元"),
         DeviceProperty::Medium => text!("medium", "媒体"),

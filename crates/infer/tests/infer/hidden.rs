@@ -24,12 +24,23 @@ fn span_bytes(family: &DeviceFamily) -> u64 {
     }
 }
 
-/// Returns the families that are fitted: the proven ones, or with `KURABE_HIDDEN_DRAFTS` all.
+/// Returns the families that are fitted: the proven ones, and the drafts that `KURABE_HIDDEN_DRAFTS`
+/// names, or `all`.
 pub fn tried_families() -> Vec<DeviceFamily> {
-    match std::env::var_os("KURABE_HIDDEN_DRAFTS") {
-        Some(_) => DeviceFamily::all().unwrap(),
-        None => DeviceFamily::proven().unwrap(),
-    }
+    let named = std::env::var("KURABE_HIDDEN_DRAFTS").unwrap_or_default();
+    let is_tried = |one: &DeviceFamily| !one.is_draft || named == "all" || is_among(&one.name, &named);
+    DeviceFamily::all().unwrap().into_iter().filter(is_tried).collect()
+}
+
+/// Returns the families of the hidden devices: the fitted ones, or those that `KURABE_HIDDEN_ONLY` names.
+fn hidden_families() -> Vec<DeviceFamily> {
+    let named = std::env::var("KURABE_HIDDEN_ONLY").unwrap_or_default();
+    let is_hidden = |one: &DeviceFamily| named.is_empty() || is_among(&one.name, &named);
+    tried_families().into_iter().filter(is_hidden).collect()
+}
+
+fn is_among(name: &str, names: &str) -> bool {
+    names.split(',').any(|one| one == name)
 }
 
 fn family(name: &str) -> DeviceFamily {
@@ -38,7 +49,7 @@ fn family(name: &str) -> DeviceFamily {
 
 /// Returns the hidden device with this number, of a draft only if those are tried, too.
 pub fn hidden(seed: u64, number: u64) -> Hidden {
-    let families = tried_families();
+    let families = hidden_families();
     let family = families[number as usize % families.len()].clone();
     let mut random = Random::new(seed, number);
     let (point, spec) = std::iter::repeat_with(|| family.draw(&mut random))

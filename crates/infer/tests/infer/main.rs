@@ -17,7 +17,7 @@ const SEED: u64 = 1;
 #[test]
 fn a_hidden_stick_is_inferred_and_one_with_another_mechanism_is_refused() {
     let mut score = Score::default();
-    let quick = InferenceLimits { rounds: 1, restarts: 0, ..InferenceLimits::USUAL };
+    let quick = InferenceLimits { rounds: 2, restarts: 0, ..InferenceLimits::USUAL };
     scored(&hidden(SEED, 0), SEED, quick, &mut score);
     assert_eq!((score.right, score.stated_wrong), (1, 0), "{}", score.lines);
     assert!(score.median_error() < 0.02, "{}", score.lines);

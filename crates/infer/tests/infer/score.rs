@@ -15,6 +15,8 @@ use std::fmt::Write;
 const NOISE: f64 = 0.02;
 /// Operations of a held-out workload.
 const HELD_COUNT: usize = 240;
+/// Error of a held-out figure that is shown.
+const FAR: f64 = 0.03;
 const KIB: u32 = 1024;
 
 /// Scores of all devices so far.
@@ -69,7 +71,7 @@ pub fn scored(hidden: &Hidden, seed: u64, limits: InferenceLimits, score: &mut S
     let mut bench = NoisyBench { bench, noise: NOISE, random: Random::new(seed, 77) };
     let families = tried_families();
     let begun_s = cpu_s();
-    let device = infer(&mut bench, &families, seed, limits).unwrap();
+    let device = infer(&mut bench, &families, (seed, limits), &mut |_| {}).unwrap();
     let computing_s = cpu_s() - begun_s;
     let device_s = device.measured.probing_ns as f64 / 1e9;
     score.devices += 1;
@@ -148,19 +150,30 @@ fn predict(score: &mut Score, device: &InferredDevice, hidden: &Hidden, line: &m
     let outcomes: Vec<Vec<f64>> =
         device.samples.iter().step_by(device.samples.len() / 30 + 1).filter_map(of).collect();
     let mut inside = 0;
+    let mut missed = String::new();
     let mut worst: f64 = 0.0;
     for (index, truth) in truth.iter().enumerate() {
         let values: Vec<f64> = outcomes.iter().map(|outcome| outcome[index].exp()).collect();
         let ValueInterval { low, middle, high } = ValueInterval::of(&values);
         let (error, truth) = (middle.ln() - truth, truth.exp());
         // Times are whole nanoseconds.
-        inside += usize::from(low * 0.9995 <= truth && truth <= high * 1.0005);
+        let is_inside = low * 0.9995 <= truth && truth <= high * 1.0005;
+        inside += usize::from(is_inside);
+        if !is_inside || error.abs() > FAR {
+            let half = (high / low).ln() / 2.0;
+            write!(missed, " [{index}: {:+.1} of {:.1} %]", error * 100.0, half * 100.0).unwrap();
+        }
         worst = if error.abs() > worst.abs() { error } else { worst };
         score.errors.push(error.abs());
     }
     score.held_inside += inside;
-    write!(line, " {inside} of {} held-out figures inside, worst {:+.1} %", truth.len(), worst * 100.0)
-        .unwrap();
+    write!(
+        line,
+        " {inside} of {} held-out figures inside, worst {:+.1} %{missed}",
+        truth.len(),
+        worst * 100.0
+    )
+    .unwrap();
 }
 
 impl Score {
