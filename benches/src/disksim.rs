@@ -292,7 +292,8 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     if options.traces.as_os_str().is_empty() {
         return Ok(writeln!(
             out,
-            "not compared: the traces that DiskSim was validated with are not in kurabe; name their folder with --traces or ${FOLDER}"
+            "not compared: the traces that DiskSim was validated with are not in kurabe; name their \
+             folder with --traces or ${FOLDER}"
         )?);
     }
     if !disksim.as_os_str().is_empty() {

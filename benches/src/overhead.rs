@@ -309,7 +309,8 @@ fn print_head(options: &Options, kit: &Kit, counter: Option<Counter>, out: &mut 
     let fio = kit.fio.as_deref().unwrap_or("no fio");
     writeln!(
         out,
-        "4 KiB random reads, buffered, one thread, {} MiB; medians of {rounds} rounds of {seconds} s, interleaved; {fio}",
+        "4 KiB random reads, buffered, one thread, {} MiB; medians of {rounds} rounds of {seconds} s, \
+         interleaved; {fio}",
         size_bytes >> 20
     )?;
     if let Some(counter) = counter {

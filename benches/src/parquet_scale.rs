@@ -39,7 +39,8 @@ const QUESTIONS: [(&str, f64, &str); 3] = [
     (
         "means by step, direction and device",
         f64::NAN,
-        "SELECT device, step, direction, avg(rate_bytes_per_s) FROM 'cells.parquet' JOIN 'runs.parquet' USING (run) GROUP BY ALL",
+        "SELECT device, step, direction, avg(rate_bytes_per_s) FROM 'cells.parquet' JOIN 'runs.parquet' \
+         USING (run) GROUP BY ALL",
     ),
 ];
 

@@ -1,12 +1,13 @@
-//! Whether the bills of `kurabe price` are exact, next to busy loops on every processor, and whether a price is what the program
-//! takes on the same model in real time.
+//! Whether the bills of `kurabe price` are exact, next to busy loops on every processor, and whether a
+//! price is what the program takes on the same model in real time.
 //!
-//! The model: each program of `programs/price.py` is recorded many times; its flushes, writes and bytes must be equal in all
-//! recordings. Pairs of bills of the same program must show no change, and a bill with one fsync more must show one. For the
-//! time, the program and the writing of what it leaves in memory are run by `kurabe on` on each model and on memory, without busy
-//! loops; the medians differ by the time of the model, which the price should be. Memory answers at once, so the program's own time is
-//! in both; where a flush takes less than a tick of the kernel, the program's own time decides how many commits there are, and
-//! the count of `on` is shown next to that of the bill.
+//! The model: each program of `programs/price.py` is recorded many times; its flushes, writes and bytes
+//! must be equal in all recordings. Pairs of bills of the same program must show no change, and a bill
+//! with one fsync more must show one. For the time, the program and the writing of what it leaves in
+//! memory are run by `kurabe on` on each model and on memory, without busy loops; the medians differ by
+//! the time of the model, which the price should be. Memory answers at once, so the program's own time is
+//! in both; where a flush takes less than a tick of the kernel, the program's own time decides how many
+//! commits there are, and the count of `on` is shown next to that of the bill.
 
 use crate::options::Flags;
 use crate::table::{figure, layout};

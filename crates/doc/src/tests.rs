@@ -64,7 +64,8 @@ fn one_document_has_both_languages() {
     assert_eq!(doc.terminal(&style(Lang::Ja)), "測定\n\n一 · 7kq\n停滞する\n詳細\n  kurabe show\n");
     assert_eq!(
         doc.markdown(Lang::En),
-        "## runs\n\none · 7kq\n\n⚠ it stalls\n\n<details><summary>more</summary>\n\n```sh\nkurabe show\n```\n\n</details>\n"
+        "## runs\n\none · 7kq\n\n⚠ it stalls\n\n<details><summary>more</summary>\n\n```sh\nkurabe \
+         show\n```\n\n</details>\n"
     );
     assert!(doc.markdown(Lang::Ja).starts_with("## 測定\n\n一 · 7kq\n\n⚠ 停滞する\n"));
 }

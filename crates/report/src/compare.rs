@@ -227,7 +227,8 @@ fn value_note(pair: &Pair) -> Option<Text> {
 /// Explains why single figures give no verdict, and how to get one.
 pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
     pair.cells.iter().any(|cell| cell.by_single_figures.is_some()).then_some(text!(
-            "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can, with 5 runs for example.",
+            "(single figures): one figure does not show how much figures vary, so how sure this is \
+             cannot be told; measure several times where you can, with 5 runs for example.",
             "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は、5 回など、繰り返して測ってください。"
     ))
 }
@@ -292,7 +293,8 @@ pub(crate) fn memory_words(run: &Text, cells: impl Iterator<Item = Text>) -> Opt
 fn media_cache_words(run: &Text, cache_bytes: u64) -> Paragraph {
     let cache = format_bytes_decimal(cache_bytes);
     let words = text!(
-        "all that {run} wrote is within its media cache of {cache}: sustained writes are many times slower ({FIT} measures beyond it)",
+        "all that {run} wrote is within its media cache of {cache}: sustained writes are many times \
+         slower ({FIT} measures beyond it)",
         "{run} の書き込みはすべて {cache} のメディアキャッシュに収まっています。書き続けると何倍も遅くなります({FIT} はその先まで測定)";
         run
     );
@@ -319,7 +321,8 @@ pub(crate) fn unevenness(pair: &Pair) -> Doc {
                 [groups.low_mean, groups.high_mean].map(|mean| number::measured(cell.name.measure, mean));
             let (low_count, high_count) = (groups.low_count, groups.high_count);
             let words = text!(
-                "{name}: {run} has two states, {low} ({low_count} repetitions) and {high} ({high_count}); its figure is the mean of both",
+                "{name}: {run} has two states, {low} ({low_count} repetitions) and {high} \
+                 ({high_count}); its figure is the mean of both",
                 "{name}: {run} には 2 つの状態があります。{low}({low_count} 回)と {high}({high_count} 回)で、表の値は両方の平均です";
                 name, run
             );

@@ -20,7 +20,8 @@ use kurabe_core::{Text, shown, text};
 use kurabe_doc::Field;
 use kurabe_sim::KINDS_OF_DRIVES;
 
-/// Returns what the model of a run is. A name such as `model:hdd-nas` means a kind of drives, of which the model is only one.
+/// Returns what the model of a run is. A name such as `model:hdd-nas` means a kind of drives, of which the
+/// model is only one.
 pub(crate) fn title_line(header: &RunHeader, model: &ModelRecord) -> Text {
     let title = &model.title;
     let is_kind = KINDS_OF_DRIVES

@@ -2,7 +2,8 @@
 //!
 //! # To add a device
 //!
-//! - Write `devices/NAME.toml`: the layers from the host down, each parameter with its source (docs/models.md). A computer
+//! - Write `devices/NAME.toml`: the layers from the host down, each parameter with its source
+//!   (docs/models.md). A computer
 //!   whose bus others share is a fragment in `devices/fragments/`; a computer alone is a file in `computers/`, with its
 //!   name in `COMPUTERS`.
 //! - Add its name to `DEVICES`.

@@ -73,7 +73,8 @@ impl Looked {
         let browser = &self.reader.browser;
         // Collapsed parts are checked as well.
         browser.run(
-            "for (const part of document.querySelectorAll('details')) { part.removeAttribute('name'); part.open = true; }",
+            "for (const part of document.querySelectorAll('details')) { part.removeAttribute('name'); \
+             part.open = true; }",
         );
         for (media, (width, height)) in [("screen", DESK), ("screen", PHONE), ("print", PAPER)] {
             browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": media }));

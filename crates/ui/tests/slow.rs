@@ -135,7 +135,8 @@ fn bytes_that_are_no_request_are_refused() {
     let host = page.host();
     let head = format!("Host: {host}\r\nConnection: close\r\n");
     let post = format!(
-        "POST /session HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        "POST /session HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: \
+         application/json\r\nConnection: close\r\n"
     );
     let all: Vec<Vec<u8>> = vec![
         vec![0; 1000],

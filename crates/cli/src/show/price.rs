@@ -14,7 +14,8 @@ use kurabe_price::{
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Counts in the table, each with what there is to say of it: the part of the journal, that is random, empty or written again.
+/// Counts in the table, each with what there is to say of it: the part of the journal, that is random, empty
+/// or written again.
 const LISTED: [(Count, &[Count]); 6] = [
     (Count::Flushes, &[Count::JournalFlushes, Count::EmptyFlushes]),
     (Count::Writes, &[Count::RandomWrites]),
@@ -71,7 +72,8 @@ impl Priced {
     pub fn junit(&self, lang: kurabe_core::Lang) -> String {
         let failures = self.budget.iter().filter(|line| line.is_over).count();
         let mut xml = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kurabe price\" tests=\"{}\" failures=\"{failures}\">\n",
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kurabe price\" tests=\"{}\" \
+             failures=\"{failures}\">\n",
             self.budget.len()
         );
         for line in &self.budget {
@@ -311,8 +313,11 @@ fn footing(bill: &Bill) -> Text {
             ),
         };
         return text!(
-            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux {kernel}): the program took {here}. The time above is what the model takes for the same requests in virtual time; {pauses}.{faulty}",
-            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。{pauses}。{faulty}";
+            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux \
+             {kernel}): the program took {here}. The time above is what the model takes for the same \
+             requests in virtual time; {pauses}.{faulty}",
+            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。\
+             {pauses}。{faulty}";
             pauses, faulty
         );
     }
@@ -321,7 +326,8 @@ fn footing(bill: &Bill) -> Text {
         "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), recorded at the \
          device. Counts are exact, times are computed by models; {pauses}. The program took {here} \
          here.{pace}",
-        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。{pace}";
+        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。\
+         {pauses}。ここでの実行時間は {here} でした。{pace}";
         counted, pauses, pace
     )
 }

@@ -210,7 +210,8 @@ pub fn attached_script(facts: &ServedFacts, process: u32) -> ScriptLine<'_> {
 pub fn waiting_line(device: &Path, users: &[Text]) -> Text {
     let (device, users) = (shown::path(device), Text::list(users.iter().cloned()));
     text!(
-        "kurabe: {device} is in use ({users}): waiting until it is not (a second signal ends at once, and its users get errors)",
+        "kurabe: {device} is in use ({users}): waiting until it is not (a second signal ends at once, \
+         and its users get errors)",
         "kurabe: {device} は使用中です({users})。使われなくなるまで待ちます(もう一度シグナルを送ると即時終了し、使用中のプログラムはエラーになります)";
         users
     )

@@ -86,7 +86,8 @@ impl Recipe {
         ));
         lines.push(Text::same(format!("  {}", self.guest.join(" \\\n    "))));
         lines.push(text!(
-            "\nTo cut the power, cut that of the model first, then end the guest (Ctrl-A X), whose requests all fail from then on:\n",
+            "\nTo cut the power, cut that of the model first, then end the guest (Ctrl-A X), whose \
+             requests all fail from then on:\n",
             "\n電源を断つときは、まずモデルの電源を断ち、次にゲストを終了します(Ctrl-A X)。以後、ゲストの要求はすべて失敗します:\n"
         ));
         lines.push(Text::same(format!("  {}", self.cut)));

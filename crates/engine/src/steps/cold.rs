@@ -56,7 +56,8 @@ impl Real<'_> {
             renewed => return context.store(move |_| renewed.and_then(|()| sync_file(&file))),
         }
         let message = text!(
-            "this file system cannot make written pages new again: flushes here commit less often than those of a new log",
+            "this file system cannot make written pages new again: flushes here commit less often than \
+             those of a new log",
             "このファイルシステムは書き込み済みのページを未書き込みに戻せないため、ページの位置を記録するフラッシュは新しいログより少なくなります"
         );
         context.notice_once(NoticeKind::Other, message)

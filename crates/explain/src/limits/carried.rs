@@ -45,7 +45,8 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
     let (each, usual) = (number::rate(each), number::rate(link.usual));
     let name = &link.name;
     let evidence = text!(
-        "each drive transfers about {each}, while its {name} carries about {usual}, and concurrent random reads show that the drives work in parallel",
+        "each drive transfers about {each}, while its {name} carries about {usual}, and concurrent \
+         random reads show that the drives work in parallel",
         "ドライブ 1 台あたり約 {each} で、{name} なら約 {usual} まで運べます。複数箇所の読み出しから、ドライブが並行して動くことも分かります"; name
     );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
@@ -55,7 +56,8 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
 pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     let (first, last) = (number::rate(first), number::rate(last));
     let evidence = text!(
-        "the rate falls from {first} at the start to {last} at the end, where tracks are shorter; a connection has the same rate everywhere",
+        "the rate falls from {first} at the start to {last} at the end, where tracks are shorter; a \
+         connection has the same rate everywhere",
         "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
     );
     // Writes go through a cache, which hides a part of the medium's speed.
@@ -93,7 +95,8 @@ pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> 
         "データの転送(媒体と接続の両方、{rate})"
     );
     let evidence = text!(
-        "sequential reads reach {rate}, and re-reads of the same range, from the drive's memory, {memory}, which is almost the same",
+        "sequential reads reach {rate}, and re-reads of the same range, from the drive's memory, \
+         {memory}, which is almost the same",
         "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通り、大差がありません"
     );
     limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
@@ -226,7 +229,8 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
         Strength::Likely,
         text!("the bus: {rate}, regardless of the size", "バス(大きさによらず {rate})"),
         text!(
-            "the medium is not rotational, operations are served one at a time, and even the slowest cards are faster than {rate}",
+            "the medium is not rotational, operations are served one at a time, and even the slowest \
+             cards are faster than {rate}",
             "回転する媒体ではなく、一度に 1 操作ずつの処理で、最も遅いカードでも {rate} よりは速いはずです"
         ),
     )

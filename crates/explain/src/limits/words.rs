@@ -46,7 +46,8 @@ impl Limit {
         let one_command = evidence.storage.link.as_ref().is_some_and(|link| link.one_command);
         self.evidence.push(&if one_command {
             text!(
-                "; the bridge accepts one command at a time (BOT): queue depth {now} is {gain} times as fast as depth 1",
+                "; the bridge accepts one command at a time (BOT): queue depth {now} is {gain} times as \
+                 fast as depth 1",
                 "。ブリッジは一度に 1 コマンドしか受けず(BOT)、同時 I/O 数 {now} でも 1 のときの {gain} 倍です"
             )
         } else {
@@ -178,12 +179,14 @@ pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
     };
     let evidence = if alone {
         text!(
-            "I/O went through the page cache ({rate}), and half of the operations took {median} or less, which only memory can do",
+            "I/O went through the page cache ({rate}), and half of the operations took {median} or \
+             less, which only memory can do",
             "ページキャッシュ経由({rate})で、操作の半分は {median} 以内に終わっています。これはメモリーの速さです"
         )
     } else {
         text!(
-            "I/O went through the page cache ({rate}, half of the operations in {median} or less), which hides the device",
+            "I/O went through the page cache ({rate}, half of the operations in {median} or less), \
+             which hides the device",
             "ページキャッシュ経由のため({rate}、操作の半分は {median} 以内)、デバイスの動きはここからは分かりません"
         )
     };
@@ -290,7 +293,8 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
     let [low, high] = facts.tenths_ns.map(number::latency);
     let evidence = if facts.is_alone() {
         text!(
-            "an access takes {each} on average; 10 % take less than {low} and 10 % more than {high}, depending on the offset",
+            "an access takes {each} on average; 10 % take less than {low} and 10 % more than {high}, \
+             depending on the offset",
             "1 回のアクセスに平均 {each}。位置しだいで、1 割は {low} 未満、1 割は {high} を超えます"
         )
     } else {
@@ -310,11 +314,13 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let is_most = share.is_some_and(|share| share >= MOSTLY);
     let evidence = match share.map(number::percent) {
         Some(share) => text!(
-            "an access takes {first} at the start and {last} at the end, in proportion to the offset; walking the chain is {share} of the time on average",
+            "an access takes {first} at the start and {last} at the end, in proportion to the offset; \
+             walking the chain is {share} of the time on average",
             "先頭では {first}、末尾では {last} で、位置に比例して延びます。連鎖をたどる時間は平均で {share} を占めます"
         ),
         None => text!(
-            "a read takes {first} at the start and {last} at the end, in proportion to the offset, and writes find their offsets in the same way",
+            "a read takes {first} at the start and {last} at the end, in proportion to the offset, and \
+             writes find their offsets in the same way",
             "読み出しは先頭で {first}、末尾で {last} と、位置に比例して延びます。書き込みでも同じように場所を探します"
         ),
     };
@@ -339,7 +345,8 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
             "満杯になったドライブの書き込みキャッシュ(シークと回転待ちで書き出す)"
         ),
         text!(
-            "fast writes take {quick}, less than a revolution, but a write takes {mean} on average because it waits for space in the cache",
+            "fast writes take {quick}, less than a revolution, but a write takes {mean} on average \
+             because it waits for space in the cache",
             "速い書き込みは {quick} で、媒体の 1 回転より短いのに、平均は {mean} です。キャッシュの空きを待っています"
         ),
     )
@@ -376,7 +383,8 @@ pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Lim
         Strength::Strong,
         text!("the device's command rate: at most {rate}", "デバイスの処理能力({rate} が上限)"),
         text!(
-            "at queue depth {now} an operation takes {slow}, at depth 1 {fast}: for the difference it waits for others; its bytes alone would take less",
+            "at queue depth {now} an operation takes {slow}, at depth 1 {fast}: for the difference it \
+             waits for others; its bytes alone would take less",
             "同時 I/O 数 {now} では 1 操作に {slow}、単独なら {fast} です。差は順番待ちで、データの転送だけならもっと速く済みます"
         ),
     )
@@ -443,7 +451,8 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
             "{first}({first_share})と{second}({second_share})の両方"; first, second
         ),
         text!(
-            "an operation takes {whole}; the transfer time is that of sequential or larger operations, and neither part is most of the time",
+            "an operation takes {whole}; the transfer time is that of sequential or larger operations, \
+             and neither part is most of the time",
             "1 操作に {whole} かかります。転送の分はシーケンシャルか、より大きな読み出しの時間から求めたもので、どちらか一方が\
              大半を占めてはいません"
         ),
@@ -470,7 +479,8 @@ pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit 
 fn in_turns_words(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Text {
     let (now, gain) = (depth(deeper), times(deeper.rate / single.rate));
     text!(
-        "random reads at queue depth {now} are {gain} times as fast as at depth 1, although several drives could serve them",
+        "random reads at queue depth {now} are {gain} times as fast as at depth 1, although several \
+         drives could serve them",
         "複数のドライブがあるのに、ランダムリードは同時 I/O 数 {now} でも 1 のときの {gain} 倍で、1 台ずつ順に動いています"
     )
 }
@@ -572,7 +582,8 @@ pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>, near: Opti
         (false, Some(link)) if !link.has_room(facts.rate, false) => {
             let (rate, usual, name) = (number::rate(facts.rate), number::rate(link.usual), &link.name);
             text!(
-                "{rate} is close to the {usual} that fast devices reach on {name}, so either the connection or the controller may be the limit; measure on another port",
+                "{rate} is close to the {usual} that fast devices reach on {name}, so either the \
+                 connection or the controller may be the limit; measure on another port",
                 "{rate} は {name} で優れたデバイスが届く {usual} に近く、接続とコントローラーのどちらが上限かを区別できません。\
                  別のポートで測ると分かります"; name
             )

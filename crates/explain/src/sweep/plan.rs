@@ -27,7 +27,8 @@ const BLOCKS: (u32, u32) = (512, 8 << 20);
 const MOST_IODEPTH: u32 = 64;
 /// The long write takes this many times as long as a point.
 const LONG_WRITE_TIMES: u64 = 20;
-/// Block of a long write in random order: large, so that a cache of many gigabytes is full after fewer than a million of them.
+/// Block of a long write in random order: large, so that a cache of many gigabytes is full after fewer than a
+/// million of them.
 const RANDOM_BLOCK_BYTES: u32 = 64 << 10;
 /// Operations in flight of the long write, enough that the device never waits for the host.
 const LONG_WRITE_IODEPTH: u32 = 8;

@@ -319,7 +319,8 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.command.join(" ")
         ),
         Some(Step::Stopwatch(_)) => text!(
-            "a stopwatch that another computer or a person stops, which fio cannot do; use `{RUN}` with the same profile",
+            "a stopwatch that another computer or a person stops, which fio cannot do; use `{RUN}` with \
+             the same profile",
             "別のコンピューターや人が止めるストップウォッチは fio にはありません。同じプロファイルで `{RUN}` を使ってください"
         ),
         Some(Step::Metadata(step)) => text!(

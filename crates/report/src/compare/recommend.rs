@@ -203,7 +203,8 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     let ratio = digits(times);
     if choice.fewest < 2 {
         return text!(
-            "{name} is faster for this use: {ratio} times as fast as {second}. Each figure was measured once, so the confidence is unknown.",
+            "{name} is faster for this use: {ratio} times as fast as {second}. Each figure was measured \
+             once, so the confidence is unknown.",
             "1 回の値で比べると、この用途には {name} が向いています({second} の {ratio} 倍の速さ)。ただし確かさは分かりません。";
             name, second
         );
@@ -228,7 +229,8 @@ fn lead(choice: &Recommendation, names: &[Text], able: &[&Standing], times: f64)
         let last = tied.pop().unwrap_or_else(|| second.clone());
         let others = Text::list([name.clone()].into_iter().chain(tied));
         return text!(
-            "{others} and {last} are tied for this use: given the scatter of the repetitions, {name} is ahead with a probability of only {percent} %.",
+            "{others} and {last} are tied for this use: given the scatter of the repetitions, {name} is \
+             ahead with a probability of only {percent} %.",
             "この用途では {others} と {last} は引き分けです。繰り返しのばらつきを考えると、{name} が上回る確率は {percent} % にとどまります。";
             name, others, last
         );
@@ -244,7 +246,8 @@ fn lead(choice: &Recommendation, names: &[Text], able: &[&Standing], times: f64)
         );
     }
     text!(
-        "{name} is the better choice for this use: {ratio} times as fast as {second}. Given the scatter of the repetitions, the probability of this order is {percent} %.",
+        "{name} is the better choice for this use: {ratio} times as fast as {second}. Given the scatter \
+         of the repetitions, the probability of this order is {percent} %.",
         "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、この順位になる確率は {percent} % です。";
         name, second
     )

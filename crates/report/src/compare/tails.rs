@@ -146,7 +146,8 @@ fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {
     let (are, plural) = (if names.len() == 1 { "is" } else { "are" }, if count == 1 { "" } else { "s" });
     let (en, ja) = (names.join(" and "), names.join(" と "));
     Some(text!(
-        "{en} {are} not compared in {count} test{plural}: that takes two repetitions of at least {fewest} operations each.",
+        "{en} {are} not compared in {count} test{plural}: that takes two repetitions of at least \
+         {fewest} operations each.",
         "{ja} を比べていない項目 {count} 件: 1 回あたり {fewest} 操作以上、2 回以上の測定が必要です。"
     ))
 }

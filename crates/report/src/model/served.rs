@@ -193,7 +193,8 @@ fn power_cut(cut: &CutReport) -> Text {
     let [writes, at_stake, sectors, lost] =
         [cut.acknowledged_writes, cut.writes_at_stake, cut.sectors_at_stake, cut.sectors_lost].map(count);
     text!(
-        "power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their {sectors} sectors are lost",
+        "power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their \
+         {sectors} sectors are lost",
         "{writes} 回の書き込み後に電源断: うち {at_stake} 回が媒体に届いておらず、その {sectors} セクターのうち {lost} を失いました"
     )
 }

@@ -101,7 +101,8 @@ pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
          independently and at the same rate at any age, a spare is available at once, nothing else uses \
          the array during the rebuild, and the whole drive is read. Drives of one batch, power failures \
          and human error make it worse; an array is not a backup.",
-        "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
+        "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、\
+         再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
     ));
     doc.say(text!(
         "Rates are computed in virtual time, over a whole hard disk and in a small file on flash. \

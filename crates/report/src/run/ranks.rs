@@ -43,8 +43,11 @@ fn of_cell(ranks: &RanksRecord, cell: &Cell) -> Option<Text> {
     let first_done = number::latency_ns(ranked.first_done_ns()?);
     let place = crate::words::cell(cell);
     Some(text!(
-        "{place}: {together} while all were at work; the first was done after {first_done}; slowest {slow} with {slow_rate}, fastest {fast} with {fast_rate}, fairness {fairness}, longest wait {worst}; all began within {skew}",
-        "{place}: 全ランクの稼働中は {together}、最初の完了は {first_done} 後。最も遅いのは{slow}({slow_rate})、最も速いのは{fast}({fast_rate})、公平性 {fairness}、最長の待ち {worst}、開始のずれ {skew}";
+        "{place}: {together} while all were at work; the first was done after {first_done}; slowest \
+         {slow} with {slow_rate}, fastest {fast} with {fast_rate}, fairness {fairness}, longest wait \
+         {worst}; all began within {skew}",
+        "{place}: 全ランクの稼働中は {together}、最初の完了は {first_done} 後。最も遅いのは{slow}({slow_rate})、最も速いのは{fast}({fast_rate})\
+         、公平性 {fairness}、最長の待ち {worst}、開始のずれ {skew}";
         place, slow, fast
     ))
 }

@@ -57,8 +57,10 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -
             let (excursion, slope) = (window.excursion_percent, window.slope_percent);
             let average = value(rounds.tracked, window.average);
             let over = text!(
-                "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
-                "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き {slope:.1} % (上限 {slope_limit} %)"
+                "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit \
+                 {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
+                "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き \
+                 {slope:.1} % (上限 {slope_limit} %)"
             );
             let reached = match window.steady {
                 true => text!(
