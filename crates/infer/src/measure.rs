@@ -34,7 +34,7 @@ pub struct MeasuredProbe {
     pub count: usize,
     /// Mean time of an operation in each pass, in ns.
     pub times_ns: Vec<f64>,
-    /// Width of the distribution of the times in each pass, as [`PassTimes::log_width`]. Empty where the
+    /// Width of the distribution of the times in each pass, as a logarithm. Empty where the
     /// width is not compared.
     pub log_widths: Vec<f64>,
     /// Whether the width is compared.

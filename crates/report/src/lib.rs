@@ -1,13 +1,13 @@
-//! Presentation of runs as strings: tables, details, progress, lists. Nothing is measured, stored
-//! or decided here, and only [`Progress`] writes output.
+//! Presentation of runs as strings: tables, details, lists, reports, cards. Nothing is measured, stored or
+//! decided here, and nothing is printed.
 //!
 //! The model: a renderer takes a record and a [`Style`] (language, colour, width) and returns lines
 //! that fit the width. Figures come from kurabe-stats. `number` formats them, and `doc` lays them
 //! out.
 //!
-//! There is a folder for each subject: a `run`, a comparison of runs (`compare`), work in progress
-//! (`live`), output to `publish`, a `study`, a `model`, the `machine`. All of them create documents
-//! (`doc`) and share `words`.
+//! There is a folder for each subject: a `run`, a comparison of runs (`compare`), output to `publish`, a
+//! `study`, a `model`, the `machine`. All of them create documents (`doc`) and share `words`. Progress and
+//! the lines of JSON are in `show` of the command line.
 
 mod compare;
 mod machine;
