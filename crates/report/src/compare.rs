@@ -170,7 +170,8 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
         )
     };
     let rates = text!(
-        " Rates are compared by bytes per second; operations per second are that rate divided by each side's own block size.",
+        " Rates are compared by bytes per second; operations per second are that rate divided \
+         by each side's own block size.",
         "速度は毎秒のバイト数で比べています。IOPS は、その速度をそれぞれのブロックサイズで割った値です。"
     );
     let rates = if unlike.contains(&true) { rates } else { Text::default() };

@@ -224,7 +224,9 @@ fn pace_words(bill: &Bill) -> Text {
         return Text::default();
     };
     let pace = text!(
-        " A flush was answered at the next tick of the kernel ({tick}) at the earliest, as by a slow device: recording takes up to that long for each flush, and the load on this machine does not change the counts.",
+        " A flush was answered at the next tick of the kernel ({tick}) at the earliest, as by a \
+         slow device: recording takes up to that long for each flush, and the load on this \
+         machine does not change the counts.",
         " フラッシュには、遅いデバイスと同じように、早くてもカーネルの次のティック({tick} 間隔)に応答しました。記録にはフラッシュごとに最大でその時間がかかりますが、このマシンの負荷で回数は変わりません。"
     );
     let faster = bill.prices.iter().filter(|price| has_fewer_flushes(bill, price));
@@ -233,7 +235,8 @@ fn pace_words(bill: &Bill) -> Text {
         return pace;
     }
     let fewer = text!(
-        " On {faster}, several flushes fit into a tick. File times change once per tick, and commits that would change nothing else are left out there.",
+        " On {faster}, several flushes fit into a tick. File times change once per tick, and \
+         commits that would change nothing else are left out there.",
         " {faster}では、1 ティックに複数のフラッシュが収まります。ファイルの時刻はティックごとにしか変わらないため、時刻だけを記録するコミットは除いて計算しています。";
         faster
     );

@@ -171,7 +171,8 @@ pub(super) fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Opt
             let rest = share(named_ns, account.latency_ns.saturating_sub(lines_ns));
             let line = words(&queue);
             text!(
-                "an operation waits in a queue for {waited} of its time ({line}) while others are served; of the service \
+                "an operation waits in a queue for {waited} of its time ({line}) while others \
+                 are served; of the service \
                  time, this takes {rest}, counted by the model",
                 "1 操作の時間の {waited} は順番待ち({line})です。それを除いた時間の {rest} を、このボトルネックが占めます\
                  (モデルによる集計)"; line

@@ -142,14 +142,16 @@ impl Report<'_> {
         let baseline = &self.names[0];
         let mut notes = vec![
             text!(
-                "Figures are means of the repetitions. Speed is how many times as fast a run is as the baseline {baseline}: \
+                "Figures are means of the repetitions. Speed is how many times as fast a run is \
+                 as the baseline {baseline}: \
                  above 1 it is faster, also where the figure is a time.",
                 "値は繰り返しの平均です。「速さの比」は基準 {baseline} に対する速さの倍率で、値が時間の項目でも 1 より大きければ\
                  速いことを示します。";
                 baseline
             ),
             text!(
-                "The interval holds the true ratio with 95 % confidence, corrected for the number of tests. Differences up \
+                "The interval holds the true ratio with 95 % confidence, corrected for the \
+                 number of tests. Differences up \
                  to {margin} do not matter. ▲ faster, ▼ slower, = no difference that matters, ? not clear yet.",
                 "区間は真の比を 95 % の信頼度で含みます(項目数に応じて補正済み)。{margin} までの差は問題にしません。\
                  ▲ 速い、▼ 遅い、= 差なし、? まだ判断できない。"
