@@ -1,6 +1,7 @@
 //! Interleaved measurement of several targets: the output, the stored runs, and leftovers.
 
 use crate::lab::{Lab, Live, list_of, names, text};
+use kurabe_testkit::needs::needs;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -431,23 +432,28 @@ fn what_cannot_be_measured_in_turns_is_refused_before_anything_is_written() {
 
 #[test]
 fn programs_are_compared_interleaved_each_in_an_empty_folder() {
+    if !needs("sh") || !needs("mkdir") {
+        return;
+    }
     let lab = Lab::new();
     let target = lab.target();
     // The second one takes at least 50 ms longer, whatever the machine does. Both need an empty folder.
     let slow = "mkdir \"$0/own\" && sleep 0.05";
     let words = ["mkdir", "{work}/own", "--", "sh", "-c", slow, "{work}"];
-    let ended = lab
-        .kurabe(&[&["versus", text(&target), "--seed", "7", "--lang", "en", "--"], &words[..]].concat())
-        .ok();
-    assert!(
-        ended.out.contains("slower: it takes") && ended.out.contains("Every test is decided"),
-        "{ended:#?}"
-    );
-    assert!(!ended.out.contains("within a test of"), "a program uses no test file: {}", ended.out);
+    let start = ["versus", text(&target), "--seed", "7", "--lang", "en", "--"];
+    let ended = lab.kurabe(&[&start, &words[..]].concat()).ok();
+    let out = &ended.out;
+    assert!(out.contains("slower: it takes") && out.contains("Every test is decided"), "{ended:#?}");
+    assert!(!out.contains("within a test of"), "a program uses no test file: {out}");
     assert!(!ended.err.contains("per repetition"), "{}", ended.err);
     assert!(names(&target).is_empty());
     let runs = lab.list();
     assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "complete"), "{runs:?}");
+}
+
+#[test]
+fn fewer_than_two_programs_or_programs_with_options_of_a_profile_are_refused() {
+    let lab = Lab::new();
     lab.kurabe(&["versus", "--", "true"]).is_refusal(2, &["needs two or more", "separate them by `--`"]);
     lab.kurabe(&["versus", "--", "true", "--", "--", "false"]).is_refusal(2, &["needs two or more"]);
     let both = lab.kurabe(&["versus", "--vary", "bs=4k,8k", "--", "true", "--", "false"]);
