@@ -23,11 +23,11 @@ const OTHERS: usize = 6;
 const ROUNDS: usize = 4;
 /// Misfit per probe above which the search begins again.
 const GOOD: f64 = 2.0;
-/// Misfit of a pair of other choices, over that of the best point, up to which it is followed.
+/// Multiple of the best point's misfit up to which a pair of other choices is followed.
 const WORTH_STEPS: f64 = 200.0;
 /// Difference of the misfit up to which another value of a choice may be that of the device.
 const ALIVE: f64 = 16.0;
-/// The same before the last descent.
+/// Distance from the least misfit up to which a combination of choices gets a last descent.
 const NEAR: f64 = 200.0;
 
 /// Result of a search: the best point, and others that explain the times almost as well.

@@ -1,6 +1,5 @@
-//! What is said first of results that other tools measured: memory, an offered rate and durable writes are
-//! called so, and a run without a
-//! date has none.
+//! The first sentence about results of other tools: memory, an offered rate and durable writes are
+//! called so, and a run without a date has none.
 
 use kurabe_core::record::RunRecord;
 use kurabe_report::Assessment;

@@ -3,8 +3,7 @@
 //! # To add a kind of layer
 //!
 //! - Write a file with a `LayerKind` (word, `parameters!`, relations, `build`) and a `Layer`, or a
-//!   `Discipline` if it links
-//!   the host with the medium (`link.rs`). `constant.rs` is the smallest.
+//!   `Discipline` if it links the host with the medium (`link.rs`). `constant.rs` is the smallest.
 //! - Charge every nanosecond to a cause, and give the cause the class by which an observer can recognise it
 //!   (`CauseClass`). Implement `at_risk` if the layer holds acknowledged data, `lift` if its addresses differ from
 //!   those below it, and `change` for parameters marked live.

@@ -3,9 +3,8 @@
 //! # To add a device
 //!
 //! - Write `devices/NAME.toml`: the layers from the host down, each parameter with its source
-//!   (docs/models.md). A computer
-//!   whose bus others share is a fragment in `devices/fragments/`; a computer alone is a file in `computers/`, with its
-//!   name in `COMPUTERS`.
+//!   (docs/models.md). A computer whose bus others share is a fragment in `devices/fragments/`; a
+//!   computer alone is a file in `computers/`, with its name in `COMPUTERS`.
 //! - Add its name to `DEVICES`.
 //! - Published figures are an entry in `catalogue/` and a row of a study.
 //! - An emulator with a memory card, a card, or a computer with a SCSI bus is a part (`parts.rs`): write

@@ -3,8 +3,7 @@
 //! # To add a page
 //!
 //! - Write a file in `pages` (`use super::kit::*`) whose function returns a title and markup around documents
-//!   of `report`.
-//!   Add its address here, and a link in `ways` (`frame.rs`) if every page should link to it.
+//!   of `report`. Add its address here, and a link in `ways` (`frame.rs`) if every page should link to it.
 //! - A `GET` must not change anything. An action is a `POST`, which `gate.rs` guards.
 //! - The page must work without JavaScript and at a width of 360 px. Add it to `tests/accessible.rs`,
 //!   `tests/pictures.rs` and docs/page.md.

@@ -1,7 +1,6 @@
 //! Arguments of `kurabe compare`.
 
 use super::help_table::help;
-use super::options::VersusOptions;
 use super::paths::TargetPath;
 use super::pivot::PivotArgs;
 use super::shared::{JudgedArgs, unaccepted};
@@ -72,19 +71,10 @@ impl CompareArgs {
         }
         Ok(Some(VersusArgs {
             targets: self.runs.iter().map(|word| TargetPath(word.into())).collect(),
-            command: Vec::new(),
-            vary: Vec::new(),
             profile: VersusRequest::default().profile,
-            time: None,
-            repetition: None,
             margin: self.judged.margin,
             fail_on: self.fail_on.clone(),
-            options: VersusOptions::default(),
-            label: Vec::new(),
-            dry_run: false,
-            no_fill: false,
-            write_existing: false,
-            destroy_data_on: Vec::new(),
+            ..VersusArgs::default()
         }))
     }
 }

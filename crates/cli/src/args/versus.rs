@@ -13,7 +13,7 @@ use kurabe_lab::parse_percent;
 use kurabe_lab::versus::{VersusRequest, VersusWriting};
 use kurabe_report::Unaccepted;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = below!("versus"))]
 pub struct VersusArgs {
     #[arg(

@@ -14,8 +14,7 @@ use kurabe_price::{
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Counts in the table, each with what there is to say of it: the part of the journal, that is random, empty
-/// or written again.
+/// Counts in the table, each with the counts of its parts: of the journal, random, empty, written again.
 const LISTED: [(Count, &[Count]); 6] = [
     (Count::Flushes, &[Count::JournalFlushes, Count::EmptyFlushes]),
     (Count::Writes, &[Count::RandomWrites]),

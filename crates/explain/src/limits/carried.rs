@@ -160,18 +160,16 @@ pub(super) fn faster_once(
     }
     let (rate, shown_rate) = (number::rate(facts.rate), number::rate(shown_rate));
     let (quickest, size) = (number::latency(shown.quickest_ns), size(shown.block_bytes()));
-    let evidence = match shown.is_write() {
-        false => text!(
-            "sequential I/O reaches {rate}, but a read of {size} took only {quickest}, so the connection carries at \
-             least {shown_rate}",
-            "順に読み書きして {rate} ですが、{size} の読み出しが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
-        ),
-        true => text!(
-            "sequential I/O reaches {rate}, but a write of {size} took only {quickest}, so the connection carries at \
-             least {shown_rate}",
-            "順に読み書きして {rate} ですが、{size} の書き込みが {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます"
-        ),
+    let operation = match shown.is_write() {
+        false => text!("a read", "読み出し"),
+        true => text!("a write", "書き込み"),
     };
+    let evidence = text!(
+        "sequential I/O reaches {rate}, but {operation} of {size} took only {quickest}, so the connection carries at \
+         least {shown_rate}",
+        "順に読み書きして {rate} ですが、{size} の{operation}が {quickest} で終わったこともあり、接続は {shown_rate} 以上を運べます";
+        operation
+    );
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, turns), evidence)
 }
 

@@ -6,7 +6,7 @@
 //! which no common connection ends is the device's own, and reads and writes that both end where
 //! only a line ends are limited by that line. No such conclusion is firm.
 //!
-//! What does not follow: near the rate of a common connection, one direction alone shows neither.
+//! Near the rate of a common connection, one direction alone shows neither.
 //! Cards and buses of hard disks before SATA run at almost any clock, so below `SLOWEST` nothing
 //! follows from a rate either.
 
@@ -85,15 +85,21 @@ pub(super) fn by_rate(
             _ => None,
         };
     }
-    let is_free = fastest.rate >= SLOWEST && !ends.is_empty() && near(evidence, fastest).is_none();
+    let rates = end_rates(evidence, fastest);
+    let may_end = |end: &Ceiling| end.may_end(rates, fastest.is_alone());
+    let is_free = fastest.rate >= SLOWEST && !ends.is_empty() && !ends.iter().any(may_end);
     is_free.then(|| carried::no_line_ends_there(fastest, &ends, evidence.turns()))
 }
 
 /// Returns a connection that the device may have and that may end at the rate of sequential work.
 pub(super) fn near(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Ceiling> {
-    // Without its commands, the transfer would end between these rates.
-    let rates = [facts.rate, facts.rate / (1.0 - command_share(evidence, facts))];
+    let rates = end_rates(evidence, facts);
     candidates(evidence).into_iter().find(|end| end.may_end(rates, facts.is_alone()))
+}
+
+/// Returns the rates between which sequential work would end without its commands.
+fn end_rates(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> [f64; 2] {
+    [facts.rate, facts.rate / (1.0 - command_share(evidence, facts))]
 }
 
 /// Returns whether the device's own operations are seen: not those of a host, a provider or a file

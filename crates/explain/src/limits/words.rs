@@ -533,7 +533,7 @@ fn open_transfer(turns: bool) -> Limit {
 /// connection that may end at the rate, if that of the device is unknown.
 pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>, near: Option<Ceiling>) -> Limit {
     let storage = &evidence.storage;
-    // Concurrent sequential work waits for its transfer, but not known for which part of it.
+    // Concurrent sequential work waits for its transfer; which part of the transfer limits it is unknown.
     let is_transfer = evidence.is_in_order(facts) && !facts.is_alone() && !storage.several && !storage.cached;
     let limit = if is_transfer { open_transfer(evidence.turns()) } else { nothing_tells() };
     let other_depth = facts.deeper(evidence.cells).or_else(|| facts.shallower(evidence.cells));

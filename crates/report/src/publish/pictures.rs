@@ -8,8 +8,7 @@
 //! # To add a picture
 //!
 //! - Write a file here that takes runs and returns charts, or nothing if the records have no data for it. Add
-//!   its name to
-//!   `PICTURE_NAMES` and a call to `pictures`.
+//!   its name to `PICTURE_NAMES` and a call to `pictures`.
 //! - If no plot of `chart/plot.rs` is suitable, add a variant there, and a file each in `svg` and `terminal`.
 //! - Check the PNG in colour and in greyscale. Describe the picture in docs/reports.md.
 

@@ -5,8 +5,7 @@
 //! are two curves for a seek over d cylinders:
 //!
 //! - root and line: `c + a * sqrt(d - 1) + b * (d - 1)`, as E. K. Lee and R. H. Katz gave it ("An analytic
-//!   performance model
-//!   of disk arrays", 1993; the three-point curve of the DiskSim manual);
+//!   performance model of disk arrays", 1993; the three-point curve of the DiskSim manual);
 //! - coasting: an arm that accelerates for half of the way and brakes for the other half takes
 //!   `c + a * sqrt(d - 1)`. One that has reached its top speed continues at that speed, so the
 //!   curve is straight from there, with the slope it has at that point (C. Ruemmler and J. Wilkes,
