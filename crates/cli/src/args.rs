@@ -286,7 +286,10 @@ pub struct ExportArgs {
     pub runs: Vec<String>,
     #[arg(
         long, short, value_name = "FORMAT", default_value = "json",
-        value_parser = PossibleValuesParser::new(["json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "parquet", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]),
+        value_parser = PossibleValuesParser::new([
+            "json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "parquet", "markdown", "openmetrics", "bencher",
+            "github-bigger", "github-smaller",
+        ]),
         help = help("export.format")
     )]
     pub format: String,

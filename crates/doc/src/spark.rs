@@ -159,7 +159,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_never_longer_than_asked(values in proptest::collection::vec(proptest::num::f64::ANY, 0..200), length in 0usize..20) {
+        fn it_is_never_longer_than_asked(
+            values in proptest::collection::vec(proptest::num::f64::ANY, 0..200),
+            length in 0usize..20,
+        ) {
             prop_assert_eq!(sparkline(&values, length).chars().count(), length.min(values.len()));
         }
     }

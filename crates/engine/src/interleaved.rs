@@ -570,7 +570,8 @@ mod tests {
             seed in any::<u64>(),
             places_of_tasks in prop::collection::vec(prop::collection::btree_set(0usize..4, 0..4), 0..6),
         ) {
-            let places_of_tasks: Vec<Vec<usize>> = places_of_tasks.into_iter().map(|places| places.into_iter().collect()).collect();
+            let places_of_tasks: Vec<Vec<usize>> =
+                places_of_tasks.into_iter().map(|places| places.into_iter().collect()).collect();
             let [forth, back] = pair_of_blocks(&mut Random::new(seed, 0), &places_of_tasks);
             prop_assert!(forth.iter().eq(back.iter().rev()));
             let mut measured = forth.clone();
@@ -583,7 +584,8 @@ mod tests {
             all.sort_unstable();
             prop_assert_eq!(measured, all);
             // The targets of a task follow each other directly.
-            prop_assert_eq!(forth.chunk_by(|one, two| one.0 == two.0).count(), places_of_tasks.iter().filter(|places| !places.is_empty()).count());
+            let tasks_with_places = places_of_tasks.iter().filter(|places| !places.is_empty()).count();
+            prop_assert_eq!(forth.chunk_by(|one, two| one.0 == two.0).count(), tasks_with_places);
         }
     }
 

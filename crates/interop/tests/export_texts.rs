@@ -221,8 +221,31 @@ proptest! {
         value in proptest::num::f64::ANY,
         words in ".*",
     ) {
-        let patterns = [Pattern::Sequential, Pattern::Interleaved, Pattern::Random, Pattern::Permutation, Pattern::Zipf { exponent: value }];
-        let wild = Workload { span_bytes: numbers[1], ..workload().with(|access| { access.pattern = patterns[pattern]; access.thread_share = [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole][share]; access.block_sizes = blocks.iter().map(|(size_bytes, weight)| BlockSize { size_bytes: *size_bytes, weight: *weight }).collect(); access.threads = threads; access.iodepth = iodepth; access.read_percent = read_percent; access.offset_bytes = numbers[0]; access.warm_up_ns = numbers[2]; access.end = End { time_ns: Some(numbers[3]), bytes: Some(numbers[4]).filter(|bytes| *bytes > 0), passes: Some(threads), ..End::default() }; }) };
+        let patterns = [
+            Pattern::Sequential,
+            Pattern::Interleaved,
+            Pattern::Random,
+            Pattern::Permutation,
+            Pattern::Zipf { exponent: value },
+        ];
+        let plain = workload().with(|access| {
+            access.pattern = patterns[pattern];
+            access.thread_share = [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole][share];
+            let of_size = |(size_bytes, weight): &(u32, u32)| BlockSize { size_bytes: *size_bytes, weight: *weight };
+            access.block_sizes = blocks.iter().map(of_size).collect();
+            access.threads = threads;
+            access.iodepth = iodepth;
+            access.read_percent = read_percent;
+            access.offset_bytes = numbers[0];
+            access.warm_up_ns = numbers[2];
+            access.end = End {
+                time_ns: Some(numbers[3]),
+                bytes: Some(numbers[4]).filter(|bytes| *bytes > 0),
+                passes: Some(threads),
+                ..End::default()
+            };
+        });
+        let wild = Workload { span_bytes: numbers[1], ..plain };
         let mut run = every_kind(Statistic::Median);
         let mut cell = measured(&words, Direction::Mix, wild, &[(numbers[4], numbers[5])]);
         cell.engine.as_mut().expect("an engine").name = engine.into();

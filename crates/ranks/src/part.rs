@@ -131,7 +131,10 @@ mod tests {
             size in 1u32..9, strided in any::<bool>(), read_percent in prop_oneof![Just(0u8), Just(100)],
         ) {
             let layout = if strided { RankLayout::Strided } else { RankLayout::Segmented };
-            let workload = Workload::plain(Pattern::Sequential, 4096, 64 << 10).with(|access| { access.read_percent = read_percent; access.end = End { passes: Some(2), ..End::default() }; });
+            let workload = Workload::plain(Pattern::Sequential, 4096, 64 << 10).with(|access| {
+                access.read_percent = read_percent;
+                access.end = End { passes: Some(2), ..End::default() };
+            });
             let mut all = Vec::new();
             for rank in 0..size {
                 let own = blocks(&plan(rank, size, layout, false).of(workload.clone(), true));

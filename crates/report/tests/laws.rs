@@ -346,7 +346,14 @@ proptest! {
     }
 
     #[test]
-    fn runs_of_every_other_kind_keep_to_the_width(width in 60usize..200, keep in 0usize..60, repetitions in 0usize..12, samples in 0usize..200, long_words: bool, japanese: bool) {
+    fn runs_of_every_other_kind_keep_to_the_width(
+        width in 60usize..200,
+        keep in 0usize..60,
+        repetitions in 0usize..12,
+        samples in 0usize..200,
+        long_words: bool,
+        japanese: bool,
+    ) {
         let lang = if japanese { Lang::Ja } else { Lang::En };
         let style = Style { lang, color: false, width };
         for (name, record) in common::runs_of_all_kinds() {
@@ -375,7 +382,13 @@ proptest! {
     }
 
     #[test]
-    fn plausible_figures_keep_to_the_width(width in 48usize..200, keep in 0usize..12, repetitions in 0usize..4, japanese: bool, statistic in 0usize..3) {
+    fn plausible_figures_keep_to_the_width(
+        width in 48usize..200,
+        keep in 0usize..12,
+        repetitions in 0usize..4,
+        japanese: bool,
+        statistic in 0usize..3,
+    ) {
         let statistic = [Statistic::Mean, Statistic::Median, Statistic::Best][statistic];
         let mut record = common::run_with(statistic, &Direction::ALL);
         record.cells.truncate(keep);

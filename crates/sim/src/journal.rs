@@ -33,10 +33,12 @@ const COMMIT_BLOCKS: u64 = 2;
 
 parameters! {
     struct Values, PARAMETERS from "journal" {
-        "file_system" file_system_bytes: SOME_SIZE, usual("1 GiB", "assumed: a larger one has its journal farther from the file");
+        "file_system" file_system_bytes: SOME_SIZE,
+            usual("1 GiB", "assumed: a larger one has its journal farther from the file");
         "size" journal_bytes: SOME_SIZE,
             usual("64 MiB", "e2fsprogs lib/ext2fs/mkjournal.c: 16,384 blocks for file systems of 2 to 16 GiB");
-        "commits_times" commits_times: Flag, usual("true", "fs/ext4/fsync.c: fsync stores the times of a file, fdatasync does not");
+        "commits_times" commits_times: Flag,
+            usual("true", "fs/ext4/fsync.c: fsync stores the times of a file, fdatasync does not");
         "commits_pages" commits_pages: Flag, usual("false", "assumed: all pages of the file were written before");
         "tick" tick_ns: Time, usual("4 ms", "CONFIG_HZ=250 of Debian and Ubuntu: file times change once per tick");
     }

@@ -58,7 +58,8 @@ parameters! {
         "bitmap" bitmap: Flag, usual("true", "mdadm(8): bitmap, internal by itself where members are \
             larger than 100 GB");
         "bitmap_chunk" bitmap_chunk_bytes: Bytes(4096, 1 << 40),
-            usual("64 MiB", "mdadm(8): bitmap-chunk, at least 64 MB of an internal bitmap").scaled(ParameterScale::PowersOfTwo);
+            usual("64 MiB", "mdadm(8): bitmap-chunk, at least 64 MB of an internal bitmap")
+                .scaled(ParameterScale::PowersOfTwo);
         "bitmap_delay" bitmap_delay_ns: Time, usual("5 s", "mdadm(8): delay, default 5 seconds");
         "stripe_cache" stripe_cache: Count(17, 32_768),
             usual("256", "Linux Documentation/admin-guide/md.rst: stripe_cache_size, default 256").live();

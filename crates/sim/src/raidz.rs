@@ -37,7 +37,8 @@ parameters! {
         "record" record_bytes: Bytes(4096, 16 << 20),
             usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K").scaled(ParameterScale::PowersOfTwo);
         "sector" sector_bytes: Bytes(512, 4096),
-            usual("4 KiB", "OpenZFS zpoolprops(7): ashift, 12 for drives of sectors of 4 KiB").scaled(ParameterScale::PowersOfTwo);
+            usual("4 KiB", "OpenZFS zpoolprops(7): ashift, 12 for drives of sectors of 4 KiB")
+                .scaled(ParameterScale::PowersOfTwo);
         "reads" reads: Count(1, 1000),
             usual("10", "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; for asynchronous reads it is 3").live();
         "writes" writes: Count(1, 1000),
@@ -339,7 +340,8 @@ mod tests {
             let mut used = Ranges::default();
             for record in first..first + 20 {
                 let columns = map.columns(record * map.record_bytes, map.record_bytes);
-                let data: u64 = columns.iter().filter(|column| !column.is_parity).map(|column| column.length_bytes).sum();
+                let data_columns = columns.iter().filter(|column| !column.is_parity);
+                let data: u64 = data_columns.map(|column| column.length_bytes).sum();
                 prop_assert_eq!(data, map.record_bytes);
                 for column in columns {
                     let from = (column.drive as u64) << 40 | column.offset_bytes;

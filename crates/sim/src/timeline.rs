@@ -47,7 +47,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_ns_are_those_of_round(ns in prop_oneof![any::<f64>(), 0.0..1e4f64, (0u64..1 << 54).prop_map(|halves| halves as f64 / 2.0)]) {
+        fn whole_ns_are_those_of_round(
+            ns in prop_oneof![any::<f64>(), 0.0..1e4f64, (0u64..1 << 54).prop_map(|halves| halves as f64 / 2.0)],
+        ) {
             for most_ns in [3_600_000_000_000, LONGEST_NS] {
                 prop_assert_eq!(whole_ns(ns, most_ns), (ns.round() as u64).min(most_ns));
             }

@@ -147,7 +147,8 @@ fn too_little_is_no_curve() {
 proptest! {
     #[test]
     fn pieces_cover_every_point_once(values in prop::collection::vec(0.1..1e6f64, 3..25), family in 0..4) {
-        let family = [ShapeFamily::Levels, ShapeFamily::WorkingSet, ShapeFamily::Transfer, ShapeFamily::Depth][family as usize];
+        let families = [ShapeFamily::Levels, ShapeFamily::WorkingSet, ShapeFamily::Transfer, ShapeFamily::Depth];
+        let family = families[family as usize];
         let points: Vec<CurvePoint> =
             (1..).zip(&values).map(|(x, y)| CurvePoint { x: f64::from(x), values: vec![*y] }).collect();
         let curve = change_points(&points, family).unwrap();

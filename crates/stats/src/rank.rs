@@ -204,7 +204,8 @@ mod tests {
             a in prop::collection::vec(0u32..40, 1..30),
             b in prop::collection::vec(0u32..40, 1..30),
         ) {
-            let (a, b): (Vec<f64>, Vec<f64>) = (a.into_iter().map(f64::from).collect(), b.into_iter().map(f64::from).collect());
+            let a: Vec<f64> = a.into_iter().map(f64::from).collect();
+            let b: Vec<f64> = b.into_iter().map(f64::from).collect();
             let (one, other) = (rank_test(&a, &b).unwrap(), rank_test(&b, &a).unwrap());
             prop_assert!((0.0..=1.0).contains(&one.p_value));
             prop_assert!((one.p_value - other.p_value).abs() < 1e-9);

@@ -178,7 +178,8 @@ impl Browser {
             { "type": "pointerMove", "duration": 50, "x": 0, "y": 0, "origin": { ELEMENT: element } },
             { "type": "pointerMove", "duration": 50, "x": 1, "y": 1, "origin": { ELEMENT: element } },
         ]);
-        let pointer = json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": steps });
+        let parameters = json!({ "pointerType": "mouse" });
+        let pointer = json!({ "type": "pointer", "id": "mouse", "parameters": parameters, "actions": steps });
         self.post("actions", &json!({ "actions": [pointer] }));
     }
 

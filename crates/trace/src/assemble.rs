@@ -359,7 +359,10 @@ a-1 [000] . 1.000004: block_rq_complete: 8,0 W () 2048 + 1 [0]";
     proptest! {
         #[test]
         fn any_events_make_a_sound_trace(
-            lines in prop::collection::vec((0..5_usize, 0..3_u32, "F?[RWDFN]F?S?", 0..40_u64, 0..20_u32, 0..200_u32), 0..60),
+            lines in prop::collection::vec(
+                (0..5_usize, 0..3_u32, "F?[RWDFN]F?S?", 0..40_u64, 0..20_u32, 0..200_u32),
+                0..60,
+            ),
             requests in any::<bool>(),
         ) {
             let lines: Vec<String> = lines

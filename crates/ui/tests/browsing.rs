@@ -148,14 +148,20 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
     assert_eq!(reader.words("document.querySelector('#board .status').textContent"), "complete");
     assert_eq!(reader.count("#board .tile.done"), 6);
-    let figures = browser.run("return [...document.querySelectorAll('.tile.done .u-rate b')].map((b) => Number(b.textContent.replace(',', '')))");
+    let figures = browser.run(
+        "return [...document.querySelectorAll('.tile.done .u-rate b')]\
+         .map((b) => Number(b.textContent.replace(',', '')))",
+    );
     assert!(
         figures
             .as_array()
             .is_some_and(|all| all.len() == 6 && all.iter().all(|figure| figure.as_f64() > Some(0.0))),
         "{figures}"
     );
-    browser.wait_until("lines.some((line) => line.includes('the run is complete')) && lines.some((line) => /MB|GB/.test(line))");
+    browser.wait_until(
+        "lines.some((line) => line.includes('the run is complete')) \
+         && lines.some((line) => /MB|GB/.test(line))",
+    );
     assert_eq!(
         reader.words("getComputedStyle(document.querySelector('.tile.done .u-iops')).display"),
         "inline"
@@ -202,7 +208,10 @@ fn card_loads(reader: &Reader) {
     reader.browser.tab_to(".tabs #card");
     reader.browser.type_keys(keys::ENTER);
     reader.wait_for("#part-card img");
-    reader.browser.wait_until("[...document.querySelectorAll('#part-card img')].every((card) => card.complete && card.naturalWidth === 1200)");
+    reader.browser.wait_until(
+        "[...document.querySelectorAll('#part-card img')]\
+         .every((card) => card.complete && card.naturalWidth === 1200)",
+    );
     assert_eq!(reader.count("#part-card img"), 4);
 }
 
@@ -233,7 +242,8 @@ fn a_run_is_stopped_and_kept() {
     browser.tab_to("#board .ways a[href^='/runs/']");
     browser.type_keys(keys::ENTER);
     reader.wait_for(".tabs");
-    let script = "const done = arguments[0]; fetch(location.pathname + '/record.json').then((answer) => answer.json()).then(done)";
+    let script = "const done = arguments[0]; \
+                  fetch(location.pathname + '/record.json').then((answer) => answer.json()).then(done)";
     let record = &browser.run_later(script)["run"];
     assert_eq!(record["status"], "interrupted");
     assert_eq!(record["cells"].as_array().map(|cells| cells.len() as u64), Some(kept));

@@ -10,7 +10,8 @@ fn a_slider_moved_by_keys_changes_the_figures() {
     let browser = &reader.browser;
     reader.go("/models/samsung-870-evo");
     let figures = || reader.words("document.querySelector('#figures').textContent");
-    let computed = "document.querySelector('#figures table') && !document.querySelector('#figures').hasAttribute('aria-busy')";
+    let computed = "document.querySelector('#figures table') \
+                    && !document.querySelector('#figures').hasAttribute('aria-busy')";
     browser.wait_until(computed);
     let before = figures();
     // The parameters with the largest effect come first.
@@ -34,7 +35,10 @@ fn a_slider_moved_by_keys_changes_the_figures() {
     );
     assert_eq!(drawn, json!([6, 2]));
     // The saved device file contains the change.
-    let file = browser.run_later("const done = arguments[0]; fetch(document.querySelector('#device').href).then((answer) => answer.text()).then(done)");
+    let file = browser.run_later(
+        "const done = arguments[0]; \
+         fetch(document.querySelector('#device').href).then((answer) => answer.text()).then(done)",
+    );
     assert!(file.as_str().is_some_and(|file| file.contains("my-samsung-870-evo")), "{file}");
     // Resetting restores the original figures.
     browser.click("#reset");

@@ -76,7 +76,9 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32
     browser.click("#all");
     // The tiles of the previous run are visible until the new run has begun.
     reader.wait_for("#board [data-goes-on]");
-    browser.wait_until("document.querySelector('#board [data-goes-on]') && document.querySelectorAll('.tile.done').length === 5");
+    browser.wait_until(
+        "document.querySelector('#board [data-goes-on]') && document.querySelectorAll('.tile.done').length === 5",
+    );
     // Loop devices of this machine should not be visible.
     browser.run(
         "for (const place of document.querySelectorAll('.place'))

@@ -379,7 +379,10 @@ pub fn changes_line(changes: &Changes) -> Text {
     });
     match slower {
         None => {
-            text!("{cause}: {counts}; the time is the same on every device.", "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts)
+            text!(
+                "{cause}: {counts}; the time is the same on every device.",
+                "{cause}: {counts}。どのデバイスでも時間は変わりません。"; cause, counts
+            )
         }
         Some(price) => {
             let (title, before, now) =

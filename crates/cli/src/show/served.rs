@@ -174,7 +174,10 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     ];
     let refused = Text::list(wishes.into_iter().filter(|(granted, _)| !granted).map(|(_, wish)| wish));
     if refused.is_empty() {
-        return text!("  waits     {how}; everything that exact timing needs was granted", "  待ち方    {how}。正確さのための設定はすべて許可されました"; how);
+        return text!(
+            "  waits     {how}; everything that exact timing needs was granted",
+            "  待ち方    {how}。正確さのための設定はすべて許可されました"; how
+        );
     }
     text!(
         "  waits     {how}; not granted: {refused} (available to root; without them, answers are later)",

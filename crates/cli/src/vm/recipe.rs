@@ -108,8 +108,12 @@ fn remarks() -> [Text; 3] {
             "\n  cache=none   ゲストのフラッシュはモデルに届き、QEMU はデータを溜めません"
         ),
         text!(
-            "  -accel tcg   emulates the processor: a guest's own work takes about ten times as long, and a\n               request 100 to 400 µs longer. This hardly matters if the model takes milliseconds; compare\n               guests only with guests. Where KVM works, write -accel kvm.",
-            "  -accel tcg   CPU のエミュレーション。ゲスト自身の処理は約 10 倍、要求は 1 件あたり\n               100〜400 µs 余計にかかります。数 ms 以上かかるモデルなら影響はわずかです。\n               比較はゲスト同士に限ってください。KVM が使えるなら -accel kvm とします。"
+            "  -accel tcg   emulates the processor: a guest's own work takes about ten times as long, and a\n\
+             \x20              request 100 to 400 µs longer. This hardly matters if the model takes milliseconds; compare\n\
+             \x20              guests only with guests. Where KVM works, write -accel kvm.",
+            "  -accel tcg   CPU のエミュレーション。ゲスト自身の処理は約 10 倍、要求は 1 件あたり\n\
+             \x20              100〜400 µs 余計にかかります。数 ms 以上かかるモデルなら影響はわずかです。\n\
+             \x20              比較はゲスト同士に限ってください。KVM が使えるなら -accel kvm とします。"
         ),
         text!(
             "  -nographic   the guest's serial port is this terminal (console=ttyS0); leave it out for a window",

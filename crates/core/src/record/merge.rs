@@ -286,7 +286,8 @@ mod tests {
     prop_compose! {
         fn part()(
             (index, discarded, seed, started_ns, turn) in (0u32..3, any::<bool>(), 0u64..3, 0u64..9, of(0u32..3)),
-            (elapsed_ns, first_done_ns, end_sync_ns, unserved_operations) in (0u64..99, of(0u64..9), of(0u64..9), 0u64..9),
+            (elapsed_ns, first_done_ns, end_sync_ns, unserved_operations)
+                in (0u64..99, of(0u64..9), of(0u64..9), 0u64..9),
             (read, write, sync, trim) in (operations(), operations(), operations(), operations()),
             (series, stalls, unlisted, stall_threshold_ns) in (series(), stalls(), 0u64..3, 0u64..9),
             (user_ns, generator_share, generator_bound) in (0u64..9, 0.0..1.0f64, any::<bool>()),

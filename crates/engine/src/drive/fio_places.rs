@@ -196,7 +196,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_next_free_block_is_that_of_a_set(count in 1u64..10_000, draws in proptest::collection::vec(any::<u64>(), 1..400)) {
+        fn the_next_free_block_is_that_of_a_set(
+            count in 1u64..10_000,
+            draws in proptest::collection::vec(any::<u64>(), 1..400),
+        ) {
             let (mut visited, mut free) = (VisitedBlocks::new(count), (0..count).collect::<BTreeSet<u64>>());
             for draw in draws {
                 let block = draw % count;

@@ -415,7 +415,10 @@ mod tests {
         /// operations a thread has seen.
         #[test]
         fn threads_record_together_what_one_would_have_recorded_alone(
-            operations in prop::collection::vec((0u64..20 * MS, 0usize..3, 0usize..4, prop::bool::weighted(0.02)), 100..400),
+            operations in prop::collection::vec(
+                (0u64..20 * MS, 0usize..3, 0usize..4, prop::bool::weighted(0.02)),
+                100..400,
+            ),
         ) {
             let mut alone = Recorder::new(None);
             let mut threads = [(); 4].map(|()| Recorder::new(None));

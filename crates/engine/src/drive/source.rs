@@ -771,7 +771,10 @@ mod tests {
         #[test]
         fn a_pass_of_a_permutation_covers_every_block_once(blocks in 1u64..500, threads in 1u32..5) {
             let mut offsets: Vec<u64> =
-                ops(&workload(Pattern::Permutation, blocks * 4096, 4096, threads)).iter().map(|op| op.offset_bytes).collect();
+                ops(&workload(Pattern::Permutation, blocks * 4096, 4096, threads))
+                    .iter()
+                    .map(|op| op.offset_bytes)
+                    .collect();
             offsets.sort_unstable();
             prop_assert!(offsets.into_iter().eq((0..blocks).map(|block| block * 4096)));
         }

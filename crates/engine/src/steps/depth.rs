@@ -72,7 +72,13 @@ mod tests {
                 windows += 1;
                 let latency_ns = u64::from(window.iodepth) * 1000;
                 let latency =
-                    LatencyRecord { count: 10, min_ns: latency_ns, max_ns: latency_ns, buckets: vec![(latency_ns, 10)], ..Default::default() };
+                    LatencyRecord {
+                        count: 10,
+                        min_ns: latency_ns,
+                        max_ns: latency_ns,
+                        buckets: vec![(latency_ns, 10)],
+                        ..Default::default()
+                    };
                 let read = OpsRecord { completed: 10, latency, ..OpsRecord::default() };
                 Ok(Repetition { read, ..Repetition::default() })
             }).unwrap();

@@ -48,14 +48,18 @@ proptest! {
         prop_assert_eq!(count % u64::from(batch), 0);
         // Issues at least as much as a loop that always checks the time, and at most one batch
         // more.
-        let always = play(&timed(Pattern::Random, 64, TimeCheck::Always).with(|access| access.iodepth = depth), taking(latency_ns));
+        let checked = timed(Pattern::Random, 64, TimeCheck::Always).with(|access| access.iodepth = depth);
+        let always = play(&checked, taking(latency_ns));
         let least = always.only().len() as u64;
         prop_assert!((least..least + u64::from(batch)).contains(&count), "{} {}", least, count);
     }
 
     #[test]
     fn every_nth_read_is_written_back(every in 1u32..20, blocks in 1u64..300, threads in 1u32..4) {
-        let plan = workload(Pattern::Random, 128, threads).with(|access| { access.rewrite_every_reads = Some(every); access.end = End { bytes: Some(blocks * 4096), ..End::default() }; });
+        let plan = workload(Pattern::Random, 128, threads).with(|access| {
+            access.rewrite_every_reads = Some(every);
+            access.end = End { bytes: Some(blocks * 4096), ..End::default() };
+        });
         let played = play(&plan, taking(10));
         let mut reads = 0;
         for log in &played.threads {
@@ -81,7 +85,10 @@ proptest! {
     #[test]
     fn parts_are_disjoint_and_cover_the_span_together(blocks in 64u64..400, threads in 1u32..16, sequential: bool) {
         let pattern = if sequential { Pattern::Sequential } else { Pattern::Permutation };
-        let plan = workload(pattern, blocks, threads).with(|access| { access.thread_share = ThreadShare::Parts; access.offset_bytes = 40960; });
+        let plan = workload(pattern, blocks, threads).with(|access| {
+            access.thread_share = ThreadShare::Parts;
+            access.offset_bytes = 40960;
+        });
         let played = play(&plan, taking(10));
         let mut end = 40960;
         for log in &played.threads {

@@ -65,7 +65,8 @@ pub(super) fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64
     /// Each is a separate cell.
     const MOST: u64 = 64;
     let increment = reach(reader, "offset_increment")?.unwrap_or(Reach::Bytes(0));
-    let joins = matches!(increment, Reach::Bytes(bytes) if reader.word("size")?.and_then(|size| reader.size(size)) == Some(bytes));
+    let size = reader.word("size")?.and_then(|size| reader.size(size));
+    let joins = matches!(increment, Reach::Bytes(bytes) if size == Some(bytes));
     if jobs == 1
         || matches!(increment, Reach::Bytes(0) | Reach::Percent(0))
         || joins

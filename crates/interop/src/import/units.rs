@@ -405,7 +405,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_words_upset_the_parsers(words in "\\PC{0,40}", digits in "[0-9TZ:/+. -]{0,30}", json in "[{}\\[\\]\",:0-9a\\\\ \n-]{0,60}") {
+        fn no_words_upset_the_parsers(
+            words in "\\PC{0,40}",
+            digits in "[0-9TZ:/+. -]{0,30}",
+            json in "[{}\\[\\]\",:0-9a\\\\ \n-]{0,60}",
+        ) {
             use super::super::{dates, json_tree};
             for text in [&words, &digits] {
                 for unit in [MIB_PER_S, TIMES, unit_of_powers("B", Quantity::Bytes)] {

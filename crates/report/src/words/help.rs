@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn words_are_replaced_where_a_line_breaks_in_them_too() {
-        let text = "  --a  one [default: x] [possible\n       values: x, y]\n  --b  [possible values: z]\n  -h   Print\n       help\n";
+        let text = "  --a  one [default: x] [possible\n       values: x, y]\n  --b  [possible values: z]\n\
+                    \x20 -h   Print\n       help\n";
         let replaced = WORDS.iter().fold(text.to_owned(), |words, (en, ja)| replaced(&words, en, ja));
         assert_eq!(replaced, "  --a  one [既定: x] [値:\n       x, y]\n  --b  [値: z]\n  -h   ヘルプ\n");
     }

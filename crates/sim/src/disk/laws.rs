@@ -511,7 +511,11 @@ proptest! {
 
     #[test]
     fn nothing_is_faster_than_the_medium(
-        seed in any::<u64>(), kibibytes in 1u32..600, depth in 1usize..6, gap_ns in 0u64..3_000_000, near in any::<bool>(),
+        seed in any::<u64>(),
+        kibibytes in 1u32..600,
+        depth in 1usize..6,
+        gap_ns in 0u64..3_000_000,
+        near in any::<bool>(),
     ) {
         let mut stack = disk("queue_depth=4");
         let mut random = Random::new(seed, 1);
@@ -550,9 +554,12 @@ proptest! {
         let mut random = Random::new(seed, 2);
         let requests: Vec<Request> = (0..200)
             .map(|_| {
-                let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Read, RequestKind::Write, RequestKind::Flush, RequestKind::Trim];
-                let kind = kind[random.below(6) as usize];
-                let length_bytes = if kind == RequestKind::Flush { 0 } else { [512, 4096, 65_536, 1 << 20][random.below(4) as usize] };
+                use RequestKind::{Flush, Read, Trim, Write};
+                let kind = [Read, Write, Read, Write, Flush, Trim][random.below(6) as usize];
+                let length_bytes = match kind {
+                    Flush => 0,
+                    _ => [512, 4096, 65_536, 1 << 20][random.below(4) as usize],
+                };
                 request(kind, random.below(4000) * 4096, length_bytes)
             })
             .collect();

@@ -15,7 +15,8 @@ parameters! {
         "zones" zones: Rows(&["first cylinder", "sectors per track"]), needed;
         "zone_skews" zone_skews: Rows(&[ "track skew in sectors", "cylinder skew in sectors", "angle of \
             the first sector in sectors", "unused sectors at the start", "unused sectors at the end", ]),
-            usual("[]", "derived: as long as the switches take, so that none costs a turn").derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
+            usual("[]", "derived: as long as the switches take, so that none costs a turn")
+                .derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
         "slips" slips: Rows(&["zone", "data sector of the zone", "sectors"]),
             usual("[]", "assumed: no bad sectors");
         "spares" spares: Rows(&["zone", "data sector of the zone", "sectors", "data sectors to the next", "times"]),
@@ -29,7 +30,8 @@ parameters! {
         "seek_curve" seek_curve: Word(&["root-and-line", "coasting"]),
             usual("root-and-line", "assumed: Lee and Katz 1993, the three-point curve of DiskSim");
         "seek_table" seek_table: Rows(&["cylinders", "ms"]),
-            usual("[]", "derived: the curve through the three seek times").derived_from(&["seek_single", "seek_average", "seek_full", "seek_curve"]);
+            usual("[]", "derived: the curve through the three seek times")
+                .derived_from(&["seek_single", "seek_average", "seek_full", "seek_curve"]);
         "head_switch" head_switch_ns: Time, usual("0 ns", "assumed: one head, or not known");
         "cylinder_switch" cylinder_switch_ns: Time,
             usual("0 ns", "derived: a seek to the next cylinder").derived_from(&["seek_single", "seek_table"]);
@@ -65,7 +67,8 @@ parameters! {
     pub(super) struct Values, OF_DISK from "disk" {
         "read_hit_overhead" read_hit_overhead_ns: Time, usual("0 ns", "assumed: small").live();
         "overheads" overheads: Rows(&["read hit ms", "read ms", "write to the cache ms", "write ms"]),
-            usual("[]", "derived: the single overheads").derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]);
+            usual("[]", "derived: the single overheads")
+                .derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]);
         "read_end" read_end_ns: Time, usual("0 ns", "assumed: contained in the overhead before").live();
         "write_end" write_end_ns: Time, usual("0 ns", "assumed: contained in the overhead before").live();
         "reconnect" reconnect_ns: Time, usual("0 ns", "assumed: at once").live();

@@ -51,7 +51,12 @@ const LINKS: [&str; 15] = [
 ];
 
 pub(crate) fn any_requests(units: u16) -> impl Strategy<Value = Vec<Request>> {
-    let kind = prop_oneof![4 => Just(RequestKind::Read), 4 => Just(RequestKind::Write), 1 => Just(RequestKind::Flush), 1 => Just(RequestKind::Trim)];
+    let kind = prop_oneof![
+        4 => Just(RequestKind::Read),
+        4 => Just(RequestKind::Write),
+        1 => Just(RequestKind::Flush),
+        1 => Just(RequestKind::Trim),
+    ];
     let one = (kind, 0..units, 0u64..1000, 1u32..40).prop_map(|(kind, unit, place, length)| {
         let length_bytes = if kind == RequestKind::Flush { 0 } else { length * 4096 };
         request(kind, unit, place * 4096, length_bytes)

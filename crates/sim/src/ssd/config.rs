@@ -36,7 +36,8 @@ parameters! {
             usual("0", "assumed: rows of pages are alike");
         "program_time" program_ns: Time, usual("0 ns", "that of the cell type").derived_from(&["cell"]);
         "page_program_times" page_program_times: Rows(&["microseconds"]),
-            usual("[]", "assumed: all alike, as flash that programs the bits of its cells in one go").derived_from(&["program_time"]);
+            usual("[]", "assumed: all alike, as flash that programs the bits of its cells in one go")
+                .derived_from(&["program_time"]);
         "erase_time" erase_ns: Time, usual("0 ns", "that of the cell type").derived_from(&["cell"]);
         "channel_rate" channel_bytes_per_s: Rate, usual("333 MB/s", "MQSim ssdconfig.xml: 333 MT/s");
         "data_first" data_first: Flag, usual("false", "assumed: commands are short and go between");
@@ -53,7 +54,8 @@ parameters! {
         "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("128 KiB", "assumed");
         "flush_waits" flush_waits: Flag, usual("true", "assumed: as the standards ask").live();
         "save_time" save_ns: Time,
-            usual("0 ns", "assumed: a row, in cells with one bit where the drive has them").derived_from(&["slc_program_time", "program_time"]).live();
+            usual("0 ns", "assumed: a row, in cells with one bit where the drive has them")
+                .derived_from(&["slc_program_time", "program_time"]).live();
         "power_loss_protection" power_loss_protection: Flag, usual("false", "assumed: a client drive");
         "suspend" suspend: Word(&["none", "program", "program-and-erase"]), usual("none", "assumed");
         "suspend_time" suspend_ns: Time, usual("20 us", "assumed").live();

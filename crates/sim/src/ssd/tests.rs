@@ -247,8 +247,18 @@ proptest! {
     ) {
         let word = |at: usize, yes: &'static str, no: &'static str| if flags[at] { yes } else { no };
         let mut spec = drive(&[]);
-        let byte_keys = ["capacity", "page", "mapping_unit", "buffer", "mapping_cache", "slc_static", "slc_dynamic", "read_ahead"];
-        let time_keys = ["read_time", "program_time", "erase_time", "command_time", "command_latency", "suspend_time", "idle_after", "slc_program_time"];
+        let byte_keys =
+            ["capacity", "page", "mapping_unit", "buffer", "mapping_cache", "slc_static", "slc_dynamic", "read_ahead"];
+        let time_keys = [
+            "read_time",
+            "program_time",
+            "erase_time",
+            "command_time",
+            "command_latency",
+            "suspend_time",
+            "idle_after",
+            "slc_program_time",
+        ];
         let count_keys = ["channels", "dies", "planes", "pages_per_block", "gc_free_blocks"];
         let pairs = byte_keys.iter().zip(&bytes).chain(time_keys.iter().zip(&times));
         let pairs = pairs.chain(count_keys.iter().zip(&counts));
@@ -268,7 +278,8 @@ proptest! {
         let mut random = Random::new(seed, 0);
         for token in 0..60 {
             let bytes = [512u32, 4096, 9000][random.below(3) as usize].min(stack.capacity_bytes() as u32);
-            let kind = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush][random.below(4) as usize];
+            let kinds = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
+            let kind = kinds[random.below(4) as usize];
             let offset_bytes = random.below(stack.capacity_bytes() - u64::from(bytes) + 1);
             let request = Request::new(kind, offset_bytes, bytes);
             stack.submit(stack.now_ns(), request, token);

@@ -99,9 +99,12 @@ fn read_char(chars: &[char], at: usize, out: &mut String) -> usize {
 fn lacking(words: &str) -> Vec<char> {
     let mut lacking: Vec<char> = words
         .chars()
-        .filter(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
+        .filter(|c| !c.is_control())
+        .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
         .filter(|c| !kurabe_core::shown::is_escaped(*c))
-        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}' | '\u{2029}') && !kurabe_chart::has_glyph(*c))
+        .filter(|c| !is_for_terminals(*c))
+        .filter(|c| !matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}' | '\u{2029}'))
+        .filter(|c| !kurabe_chart::has_glyph(*c))
         .collect();
     lacking.sort_unstable();
     lacking.dedup();

@@ -36,7 +36,7 @@ const PHRASES: [(&str, usize, Finds); 8] = [
     ("a doc comment of three words or fewer", 47, |line| {
         line.comments_item && words(line.begun_comment).count() <= 3
     }),
-    ("a line of more than 120 columns", 113, |line| line.is_source && line.text.chars().count() > 120),
+    ("a line of more than 120 columns", 48, |line| line.is_source && line.text.chars().count() > 120),
 ];
 
 /// A line of a file.

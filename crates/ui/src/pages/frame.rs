@@ -59,8 +59,14 @@ fn keys(lang: Lang) -> Markup {
                 }
             }
             // Users of speech input would trigger the shortcuts by accident.
-            label { input #letters type="checkbox" checked; " " (text!("Keyboard shortcuts are on", "キー操作を使う").get(lang)) }
-            (without_script(&text!("Keyboard shortcuts need the page's script, which is off.", "キー操作には JavaScript が必要です。"), lang))
+            label {
+                input #letters type="checkbox" checked;
+                " " (text!("Keyboard shortcuts are on", "キー操作を使う").get(lang))
+            }
+            (without_script(
+                &text!("Keyboard shortcuts need the page's script, which is off.", "キー操作には JavaScript が必要です。"),
+                lang,
+            ))
         }
     }
 }

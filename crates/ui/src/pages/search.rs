@@ -29,7 +29,11 @@ impl Search {
     pub(crate) fn form(&self, path: &str, label: &Text, lang: Lang) -> Markup {
         html! {
             form.line method="get" action=(path) role="search" {
-                label { (label.get(lang)) " " input type="search" name="q" aria-keyshortcuts="/" value=(shown::line(&self.q)); } " "
+                label {
+                    (label.get(lang)) " "
+                    input type="search" name="q" aria-keyshortcuts="/" value=(shown::line(&self.q));
+                }
+                " "
                 button { (text!("search", "検索").get(lang)) }
             }
         }

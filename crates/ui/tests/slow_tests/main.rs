@@ -13,7 +13,8 @@ fn main() {
     let count: usize =
         sources(&root.join("crates")).iter().chain(&sources(&root.join("benches"))).map(ignored).sum();
     println!(
-        "\n{count} slow tests were left out: those that need a guest, or more than some seconds with a device or a browser.\n\
+        "\n{count} slow tests were left out: those that need a guest, or more than some seconds with a device or a \
+         browser.\n\
          They are run by: cargo test --workspace -- --ignored\n"
     );
 }

@@ -415,7 +415,8 @@ options! {
     "buffered" buffered: bool, Issue, Flag, "0|1", fio: &["buffered"], idle_on_models: true;
         ("Use the page cache; also works where direct I/O is refused",
          "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)");
-    "cache" cache: CachePolicy, Issue, Choice(all_words::<CachePolicy>), "POLICY", usual: Some("drop"), idle_on_models: true;
+    "cache" cache: CachePolicy, Issue, Choice(all_words::<CachePolicy>), "POLICY",
+        usual: Some("drop"), idle_on_models: true;
         ("Drop or keep the page cache before each buffered repetition",
          "バッファー経由の各回の前にページキャッシュを破棄するか残すか");
     "chunk" chunk_bytes: u32, OtherSteps, Block, "SIZE", idle_on_models: true;
