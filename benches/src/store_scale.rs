@@ -12,7 +12,7 @@ use crate::options::Flags;
 use crate::statistics::median;
 use crate::table::{figure, layout};
 use crate::tools::build_kurabe;
-use kurabe_compare::{DIGEST_VERSION, digest};
+use kurabe_compare::DIGESTER;
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::random::Random;
 use kurabe_core::record::RunRecord;
@@ -115,13 +115,13 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
 /// Returns an error if the run cannot be measured, or the store cannot be written.
 pub fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
     let template = measured(options)?;
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     let mut random = Random::new(1, 0);
     (0..options.runs)
         .map(|number| {
             let id = store.import(copy(&template, number, &mut random))?;
             if options.keep_digests {
-                store.keep_digest(&id, DIGEST_VERSION, &digest)?;
+                store.keep_digest(&id)?;
             }
             Ok(id)
         })

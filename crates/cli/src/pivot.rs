@@ -4,7 +4,7 @@ use crate::args::{CompareArgs, Global};
 use crate::output::{print_json, print_page, style};
 use crate::show::ScriptLine;
 use crate::{lang::t, share::Share, stored::store_with_runs};
-use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
+use kurabe_compare::PivotRequest;
 use kurabe_core::{ErrorKind, Result, digest::Digests, record::RunSummary, text};
 use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
@@ -39,7 +39,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     // Scripts get the ids of all runs in a cell, so runs cannot be pooled for them.
     let alike = request.day_chars().filter(|_| named.is_empty() && !global.json);
-    let (mut runs, digests) = telling(global, |tell| store.pooled(alike, DIGEST_VERSION, &digest, tell))?;
+    let (mut runs, digests) = telling(global, |tell| store.pooled(alike, tell))?;
     runs.retain(|run| named.is_empty() || named.contains(&run.id));
     let pivot = kurabe_compare::pivot(&runs, &digests, &request, &PIVOT_WORDS)?;
     if global.json {
@@ -54,7 +54,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
 /// # Errors
 /// When the store cannot be read or written.
 pub fn digests(store: &dyn Runs, of: &[RunSummary], global: &Global) -> Result<Digests> {
-    telling(global, |tell| store.digests_of(of, DIGEST_VERSION, &digest, tell))
+    telling(global, |tell| store.digests_of(of, tell))
 }
 
 /// Runs a query of the store and shows its progress.

@@ -8,14 +8,17 @@
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::listed::{MainFigure, main_cells};
 use crate::{history_key::HistoryKey, joined::Joined, key::CellName};
-use kurabe_core::digest::{Digests, RunDigest, Summary};
+use kurabe_core::digest::{Digester, Digests, RunDigest, Summary};
 use kurabe_core::record::RunRecord;
 use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`digest`]. Increase it whenever the digest of a record changes, so that stored
 /// digests are computed again.
-pub const DIGEST_VERSION: u32 = 10;
+const DIGEST_VERSION: u32 = 10;
+
+/// Computes the digests of a store that is queried over many runs.
+pub const DIGESTER: Digester = Digester { version: DIGEST_VERSION, digest };
 
 /// A word of a digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

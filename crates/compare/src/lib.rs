@@ -19,7 +19,7 @@ mod uses;
 mod versus;
 mod write_cache;
 
-pub use digest::{DIGEST_VERSION, digest};
+pub use digest::{DIGESTER, digest};
 pub use fairness::{
     ABOUT_LATENCY, Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of,
 };

@@ -6,8 +6,18 @@
 //! words and referenced by number. Only the code that creates and reads digests knows the meaning
 //! of a word. The store does not.
 
+use crate::record::RunRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+
+/// The function that computes digests. A store receives it when it is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Digester {
+    /// Version of the function. Digests stored by another version are computed again.
+    pub version: u32,
+    /// Returns the digest of a record.
+    pub digest: fn(&RunRecord) -> RunDigest,
+}
 
 /// The digest of a run, as computed from its record.
 #[derive(Clone, Debug, PartialEq, Default)]

@@ -110,7 +110,7 @@ pub struct Measurements {
     /// The passes in the order of the device, each as the index of its probe and its number: what a pass
     /// writes changes the times of later ones.
     sequence: Vec<(usize, usize)>,
-    /// Whether a random access takes as long as those of mechanics.
+    /// Whether a random access takes as long as one that moves a head.
     pub is_slow: bool,
     /// Operations before the timed ones of a probe.
     pilot: usize,

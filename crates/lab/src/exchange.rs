@@ -5,7 +5,6 @@
 //! Existing runs are never changed, so repeating the call continues where the last one ended. A run
 //! that cannot be copied is reported with the reason. All runs stay in the source.
 
-use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::record::RunStatus;
 use kurabe_core::{Error, Result};
 use kurabe_store::{Archive, Runs};
@@ -41,7 +40,7 @@ pub fn exchange(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Exchanged> {
     let hashes = from.kept_hashes(&ids)?;
-    let same_there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes, DIGEST_VERSION)? };
+    let same_there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes)? };
     let same = hashes.into_iter().filter(|hash| same_there.contains(&hash.identity)).map(|hash| hash.id);
     let same: HashSet<String> = same.collect();
     let asked: HashSet<String> = ids.into_iter().collect();
@@ -66,7 +65,7 @@ pub fn exchange(
                 Err(error) => done.refused.push((id, error)),
             }
         }
-        let arrivals = match to.take(records, DIGEST_VERSION, &digest) {
+        let arrivals = match to.take(records) {
             Ok(arrivals) => arrivals,
             Err(error) => {
                 done.outcome = Err(error);

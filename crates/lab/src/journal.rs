@@ -12,7 +12,6 @@ use crate::recover::is_gone;
 use crate::served::ServedModel;
 use crate::stream::{Stream, StreamEvent};
 use crate::warmth::Warmth;
-use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
 use kurabe_core::mention::{DB, IMPORT};
@@ -39,7 +38,7 @@ pub struct Lab<'a> {
 
 /// Stores the digest of a run that has ended. On failure it is computed when it is needed.
 pub(crate) fn keep_digest(store: &dyn Store, id: &str) {
-    let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
+    let _ = store.keep_digest(id);
 }
 
 /// A run in the store, from its creation to its end.
@@ -392,7 +391,7 @@ mod tests {
         #[test]
         fn a_run_is_the_same_live_replayed_and_stored((header, events) in any_run()) {
             let directory = tempfile::tempdir().unwrap();
-            let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+            let store = SqliteStore::open(&directory.path().join("kurabe.db"), kurabe_compare::DIGESTER).unwrap();
             let (stream, handle) = (Stream::default(), RunHandle::default());
             let lines = Arc::new(Mutex::new(Vec::new()));
             let kept = Arc::clone(&lines);

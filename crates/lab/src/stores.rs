@@ -2,6 +2,7 @@
 
 use crate::recover::{owner_is_elsewhere, owner_lives};
 use crate::served;
+use kurabe_compare::DIGESTER;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{DB, FORCE, LIST, PUSH, RM};
 use kurabe_core::process::ProcessIdentity;
@@ -119,7 +120,7 @@ impl StorePlace {
     /// # Errors
     /// When it cannot be used.
     pub fn open(&self) -> Result<Box<dyn Store>> {
-        Ok(Box::new(SqliteStore::open(&self.path()?)?))
+        Ok(Box::new(SqliteStore::open(&self.path()?, DIGESTER)?))
     }
 
     /// Opens the store if it exists.
@@ -127,7 +128,7 @@ impl StorePlace {
     /// # Errors
     /// When it cannot be used.
     pub fn existing(&self) -> Result<Option<Box<dyn Store>>> {
-        let store = SqliteStore::open_existing(&self.path()?)?;
+        let store = SqliteStore::open_existing(&self.path()?, DIGESTER)?;
         Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
     }
 }
@@ -137,7 +138,7 @@ impl StorePlace {
 /// # Errors
 /// When it cannot be used.
 pub fn shared(address: &SharedAddress, access: SharedAccess) -> Result<Box<dyn Archive>> {
-    open_shared(address, access, &|name| std::env::var_os(name))
+    open_shared(address, access, DIGESTER, &|name| std::env::var_os(name))
 }
 
 /// Refuses a store in a folder that does not exist, which is more likely a mistake than intended.

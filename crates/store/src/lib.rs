@@ -20,8 +20,8 @@
 //! start and marked as interrupted. An imported run is stored in the same tables. The time and the
 //! liveness of processes are parameters: nothing here reads a clock or inspects a process.
 //!
-//! The store does not interpret figures. Queries over many runs pass the function that computes a
-//! digest of a record; other queries load the run.
+//! The store does not interpret figures. It is opened with the function that computes a digest
+//! of a record, for queries over many runs. Other queries load the run.
 //!
 //! # To add another store
 //!

@@ -24,7 +24,7 @@ use crate::{Filter, RunHash, SharedAccess, SharedAddress};
 use address::DatabaseAddress;
 use failure::failed;
 use fields::{RowFields, run_id, run_identity};
-use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::digest::{Digester, Digests};
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::{Error, Result};
 use session::{DatabaseSession, Failure, Parameters};
@@ -35,6 +35,7 @@ use std::ffi::OsString;
 pub(crate) struct PostgresStore {
     session: DatabaseSession,
     address: DatabaseAddress,
+    digester: Digester,
     /// Numbers of words that are known to be in the database.
     numbers: RefCell<HashMap<String, i32>>,
 }
@@ -43,6 +44,7 @@ impl PostgresStore {
     pub(crate) fn open(
         address: &SharedAddress,
         access: SharedAccess,
+        digester: Digester,
         env: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Self> {
         let address = DatabaseAddress::read(address, env)?;
@@ -63,7 +65,7 @@ impl PostgresStore {
                 schema::check(&session, &address)?;
             }
         }
-        Ok(Self { session, address, numbers: RefCell::default() })
+        Ok(Self { session, address, digester, numbers: RefCell::default() })
     }
 
     fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
@@ -139,69 +141,49 @@ impl Runs for PostgresStore {
         })
     }
 
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
-        read::digests(self, None, version, make, progress)
+    fn digests(&self, progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
+        read::digests(self, None, progress)
     }
 
-    fn digests_of(
-        &self,
-        runs: &[RunSummary],
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
+    fn digests_of(&self, runs: &[RunSummary], progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-        read::digests(self, Some(&ids), version, make, progress)
+        read::digests(self, Some(&ids), progress)
     }
 
     fn pooled(
         &self,
         day_chars: Option<usize>,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<RunSummary>, Digests)> {
-        match day_chars.map_or(Ok(None), |chars| read::pooled(self, chars, version))? {
+        match day_chars.map_or(Ok(None), |chars| read::pooled(self, chars))? {
             Some(pooled) => Ok(pooled),
-            None => Ok((self.list()?, self.digests(version, make, progress)?)),
+            None => Ok((self.list()?, self.digests(progress)?)),
         }
     }
 }
 
 impl Archive for PostgresStore {
     fn import(&self, record: RunRecord) -> Result<String> {
-        // Version 0 until a caller provides a function that computes digests.
-        let arrivals = write::take(self, vec![record], 0, &|_| RunDigest::default())?;
+        let arrivals = write::take(self, vec![record])?;
         arrivals.into_iter().next().map_or_else(|| Err(no_such_run("")), |arrival| Ok(arrival?.id))
     }
 
-    fn holds(&self, offered: &[RunHash], version: u32) -> Result<HashSet<String>> {
+    fn holds(&self, offered: &[RunHash]) -> Result<HashSet<String>> {
         let (identities, hashes): (Vec<&str>, Vec<&[u8]>) =
             offered.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
         let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS offered (identity, sha256)
              ON runs.identity = offered.identity AND record_sha256 = sha256 WHERE digest_version = $3";
-        let held = self.read("runs", sql, &[&identities, &hashes, &(version as i32)], run_identity)?;
+        let held =
+            self.read("runs", sql, &[&identities, &hashes, &(self.digester.version as i32)], run_identity)?;
         Ok(held.into_iter().collect())
     }
 
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+    fn keep_digest(&self, id: &str) -> Result<()> {
         let record = self.load(id)?;
-        write::take(self, vec![record], version, make)?
-            .into_iter()
-            .try_for_each(|arrival| arrival.map(|_| ()))
+        write::take(self, vec![record])?.into_iter().try_for_each(|arrival| arrival.map(|_| ()))
     }
 
-    fn take(
-        &self,
-        records: Vec<RunRecord>,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-    ) -> Result<Vec<Result<BroughtRun>>> {
-        write::take(self, records, version, make)
+    fn take(&self, records: Vec<RunRecord>) -> Result<Vec<Result<BroughtRun>>> {
+        write::take(self, records)
     }
 }

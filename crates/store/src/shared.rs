@@ -4,9 +4,9 @@
 //! not check them.
 
 use crate::{Archive, SharedAccess, SharedAddress};
-use kurabe_core::Result;
 #[cfg(not(feature = "postgres"))]
 use kurabe_core::{Error, ErrorKind};
+use kurabe_core::{Result, digest::Digester};
 use std::ffi::OsString;
 
 /// Opens a shared store; `env` returns libpq's environment variables. Errors do not contain
@@ -18,13 +18,14 @@ use std::ffi::OsString;
 pub fn open_shared(
     address: &SharedAddress,
     access: SharedAccess,
+    digester: Digester,
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Box<dyn Archive>> {
     #[cfg(feature = "postgres")]
-    return Ok(Box::new(crate::postgres::PostgresStore::open(address, access, env)?));
+    return Ok(Box::new(crate::postgres::PostgresStore::open(address, access, digester, env)?));
     #[cfg(not(feature = "postgres"))]
     {
-        let _ = (address, access, env);
+        let _ = (address, access, digester, env);
         Err(Error::not_built(ErrorKind::Store, "PostgreSQL", "postgres"))
     }
 }

@@ -25,7 +25,7 @@ use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, keep};
-use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::digest::Digests;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
@@ -97,15 +97,10 @@ impl Runs for SqliteStore {
         hashes::hashes(self, words)
     }
 
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
+    fn digests(&self, progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
         let kept = schema::has(&self.connection, schema::DIGESTS).map_err(self.cannot_read())?;
         let writable = kept && !self.is_for_reading();
-        let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
+        let mut digests = if kept { self.kept_digests()? } else { Digests::default() };
         let missing = self.undigested(&digests)?;
         if missing.is_empty() {
             return Ok(digests);
@@ -117,13 +112,13 @@ impl Runs for SqliteStore {
                     for id in ids {
                         // A run that was removed or cannot be read is still undigested below.
                         if let Ok(record) = self.load_in(transaction, id) {
-                            keep(transaction, id, version, &make(&record))?;
+                            keep(transaction, id, self.digester, &record)?;
                         }
                     }
                     Ok(())
                 })?;
             }
-            digests = self.kept_digests(version)?;
+            digests = self.kept_digests()?;
         }
         let rest = self.undigested(&digests)?;
         digest::complete(&mut digests, &rest, |done, id| {
@@ -131,7 +126,7 @@ impl Runs for SqliteStore {
             if !writable {
                 progress(done, rest.len());
             }
-            Ok(make(&record))
+            Ok((self.digester.digest)(&record))
         });
         Ok(digests)
     }
@@ -167,9 +162,9 @@ impl Archive for SqliteStore {
         })?
     }
 
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+    fn keep_digest(&self, id: &str) -> Result<()> {
         self.transaction(|transaction| match self.load_in(transaction, id) {
-            Ok(record) => keep(transaction, id, version, &make(&record)).map(Ok),
+            Ok(record) => keep(transaction, id, self.digester, &record).map(Ok),
             Err(error) => Ok(Err(error)),
         })?
     }

@@ -5,7 +5,7 @@
 //! implementation are in `tests/conformance.rs`.
 
 use crate::{filter::Filter, identity, json, without_paths::without_paths};
-use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::digest::Digests;
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::mention::{CHECK, LIST, RM, RUN};
 use kurabe_core::record::{
@@ -201,32 +201,21 @@ pub trait Runs {
 
     /// Returns the digests of all runs that are not in progress, each of the current record.
     ///
-    /// Digests that are missing or made by another version of `make` are computed first; `progress`
-    /// receives how many of them are done and their total.
+    /// Digests that are missing or of another version are computed first; `progress` receives how
+    /// many of them are done and their total.
     ///
     /// # Errors
     /// If the store cannot be read or written. Records that cannot be read are named in the result
     /// instead.
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests>;
+    fn digests(&self, progress: &mut dyn FnMut(usize, usize)) -> Result<Digests>;
 
     /// Returns [`digests`](Self::digests) of at least these runs, if a few can be read faster than
     /// all.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    fn digests_of(
-        &self,
-        _runs: &[RunSummary],
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
-        self.digests(version, make, progress)
+    fn digests_of(&self, _runs: &[RunSummary], progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
+        self.digests(progress)
     }
 
     /// Returns [`list`](Self::list) and [`digests`](Self::digests) for aggregation.
@@ -240,11 +229,9 @@ pub trait Runs {
     fn pooled(
         &self,
         _day_chars: Option<usize>,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<RunSummary>, Digests)> {
-        Ok((self.list()?, self.digests(version, make, progress)?))
+        Ok((self.list()?, self.digests(progress)?))
     }
 }
 
@@ -268,14 +255,14 @@ pub trait Archive: Runs {
     ///
     /// # Errors
     /// If the store cannot be written, or the run cannot be read.
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
+    fn keep_digest(&self, id: &str) -> Result<()>;
 
     /// Returns the identities of the runs that are stored here with the same hash. If digests are
-    /// stored together with runs, they must have this version.
+    /// stored together with runs, they must have the current version.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    fn holds(&self, offered: &[RunHash], _version: u32) -> Result<HashSet<String>> {
+    fn holds(&self, offered: &[RunHash]) -> Result<HashSet<String>> {
         let identities: Vec<String> = offered.iter().map(|hash| hash.identity.clone()).collect();
         let here: HashSet<_> =
             self.hashes(&identities)?.into_iter().map(|hash| (hash.identity, hash.sha256)).collect();
@@ -289,17 +276,12 @@ pub trait Archive: Runs {
     /// # Errors
     /// If the store cannot be written. It is then unknown which runs are stored, and the call can
     /// be repeated.
-    fn take(
-        &self,
-        records: Vec<RunRecord>,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-    ) -> Result<Vec<Result<BroughtRun>>> {
+    fn take(&self, records: Vec<RunRecord>) -> Result<Vec<Result<BroughtRun>>> {
         let mut arrivals = Vec::new();
         for record in records {
             let is_new = self.identified(&record.header.identity)?.is_none();
             arrivals.push(match self.import(record) {
-                Ok(id) => self.keep_digest(&id, version, make).map(|()| BroughtRun { id, is_new }),
+                Ok(id) => self.keep_digest(&id).map(|()| BroughtRun { id, is_new }),
                 Err(error) if error.kind() == ErrorKind::Store => return Err(error),
                 Err(error) => Err(error),
             });

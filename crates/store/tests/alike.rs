@@ -1,8 +1,9 @@
 //! Equal runs that the store pools.
 
-use kurabe_core::digest::{Digests, RunDigest, Summary};
+use crate::memory::MemoryStore;
+use kurabe_core::digest::{Digester, Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunSummary};
-use kurabe_store::Archive;
+use kurabe_store::{Archive, SqliteStore};
 use kurabe_testkit::sample::sample_record;
 use std::collections::BTreeMap;
 
@@ -31,14 +32,40 @@ fn sums_of(runs: &[RunSummary], digests: &Digests, day_chars: usize) -> PooledSu
     sums
 }
 
-pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
-    let digest = |run: &RunRecord| RunDigest {
+/// Returns a digest that many runs share but for their figure.
+fn digest(run: &RunRecord) -> RunDigest {
+    RunDigest {
         facts: vec![format!("{:?}", run.header.environment.machine.kernel)],
         figures: vec![(
             "cell".to_owned(),
             Summary { mean: run.cells[0].repetitions[0].elapsed_ns as f64 / 1e9, deviation: 9.0, count: 2 },
         )],
-    };
+    }
+}
+
+const DIGESTER: Digester = Digester { version: 1, digest };
+
+#[test]
+fn runs_that_are_alike_add_up_to_the_same() {
+    assert_sums(&MemoryStore::new(DIGESTER));
+    let directory = tempfile::tempdir().unwrap();
+    assert_sums(&SqliteStore::open(&directory.path().join("kurabe.db"), DIGESTER).unwrap());
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn runs_of_a_database_that_are_alike_add_up_to_the_same() {
+    let Some(server) = crate::postgres::server() else { return };
+    let opened = |digester| crate::postgres::opened_with(&server, digester).unwrap();
+    assert_sums(&*opened(DIGESTER));
+    // With another version, the digest of each run is computed separately.
+    let newer = opened(Digester { version: 2, ..DIGESTER });
+    let (runs, pooled) = newer.pooled(Some(0), &mut |_, _| {}).unwrap();
+    assert!(runs.len() == 40 && pooled.runs.iter().all(|run| run.among.is_empty()));
+}
+
+/// Asserts that 40 runs have the same sums, pooled or not.
+fn assert_sums(store: &dyn Archive) {
     let run = |number: u64| {
         let mut run = sample_record();
         run.header.identity = format!("0190a1b2-c3d4-7e5f-8000-{number:012x}");
@@ -50,11 +77,11 @@ pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
         }
         run
     };
-    let arrivals = store.take((0..40).map(run).collect(), 1, &digest).unwrap();
+    let arrivals = store.take((0..40).map(run).collect()).unwrap();
     assert!(arrivals.iter().all(Result::is_ok));
-    let (all, digests) = (store.list().unwrap(), store.digests(1, &digest, &mut |_, _| {}).unwrap());
+    let (all, digests) = (store.list().unwrap(), store.digests(&mut |_, _| {}).unwrap());
     for day_chars in [0, 7, 10] {
-        let (runs, pooled) = store.pooled(Some(day_chars), 1, &digest, &mut |_, _| {}).unwrap();
+        let (runs, pooled) = store.pooled(Some(day_chars), &mut |_, _| {}).unwrap();
         let (got, expected) = (sums_of(&runs, &pooled, day_chars), sums_of(&all, &digests, day_chars));
         assert_eq!(got.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (key, sums) in &expected {
@@ -63,9 +90,6 @@ pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
             }
         }
     }
-    let (runs, _) = store.pooled(None, 1, &digest, &mut |_, _| {}).unwrap();
+    let (runs, _) = store.pooled(None, &mut |_, _| {}).unwrap();
     assert_eq!(runs.len(), 40, "each for itself");
-    // With another version, the digest of each run is computed separately.
-    let (runs, pooled) = store.pooled(Some(0), 2, &digest, &mut |_, _| {}).unwrap();
-    assert!(runs.len() == 40 && pooled.runs.iter().all(|run| run.among.is_empty()));
 }

@@ -1,8 +1,7 @@
 //! Requirements for every store, whatever its implementation. A new store needs a test of three
 //! lines at the end.
 
-use crate::alike::runs_that_are_alike_add_up_to_the_same;
-use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
+use crate::common::{DIGESTER, ask, assert_true, fresh_store, owner, record};
 use crate::identities::{
     a_file_that_was_changed_is_refused_and_the_stored_run_stays, a_hash_is_of_the_record_as_it_is,
     a_run_of_before_is_the_same_wherever_it_is_read,
@@ -32,7 +31,7 @@ macro_rules! promises {
 }
 
 /// Requirements for every store to which runs are added.
-const PROMISES: [Promise<dyn Archive>; 20] = promises![
+const PROMISES: [Promise<dyn Archive>; 19] = promises![
     the_salt_is_made_once,
     a_run_is_found_by_the_beginning_of_its_id,
     no_run_and_several_runs_are_errors_that_help,
@@ -52,11 +51,10 @@ const PROMISES: [Promise<dyn Archive>; 20] = promises![
     what_is_brought_is_there_whole_with_its_digest,
     a_filter_narrows_as_it_does_itself,
     copies_have_one_hash,
-    runs_that_are_alike_add_up_to_the_same,
 ];
 
 /// Additional requirements for stores into which runs are measured.
-const MEASURING: [Promise<dyn Store>; 21] = promises![
+const MEASURING: [Promise<dyn Store>; 20] = promises![
     a_hash_is_of_the_record_as_it_is,
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
@@ -75,7 +73,6 @@ const MEASURING: [Promise<dyn Store>; 21] = promises![
     what_a_run_made_is_remembered_longer_than_the_run,
     every_run_has_an_identity_of_its_own_by_which_it_is_found,
     whatever_changes_the_record_drops_its_digest,
-    another_version_is_made_again,
     a_run_that_is_being_measured_has_no_digest_yet,
     what_servers_said_is_kept_in_its_order_and_is_no_run,
 ];
@@ -114,8 +111,8 @@ fn a_sqlite_file_is_a_store() {
 
 #[test]
 fn memory_is_a_store() {
-    conformance(&PROMISES, |promise| promise(&MemoryStore::default()));
-    conformance(&MEASURING, |promise| promise(&MemoryStore::default()));
+    conformance(&PROMISES, |promise| promise(&MemoryStore::new(DIGESTER)));
+    conformance(&MEASURING, |promise| promise(&MemoryStore::new(DIGESTER)));
 }
 
 #[cfg(feature = "postgres")]
@@ -288,7 +285,7 @@ fn writing_to_a_run_that_is_not_there_is_an_error(store: &dyn Store) {
         store.mark_interrupted("zzz", ""),
         store.label("zzz", "key", Some("x")),
         store.remove("zzz", &|_| false),
-        store.keep_digest("zzz", 1, &digest),
+        store.keep_digest("zzz"),
     ];
     for error in errors {
         assert_eq!(error.unwrap_err().kind(), ErrorKind::NoSuchRun);
@@ -461,9 +458,9 @@ fn a_running_run_is_imported_as_interrupted(store: &dyn Archive) {
 
 fn a_run_that_was_kept_when_it_ended_needs_no_reading(store: &dyn Archive) {
     let id = store.import(sample_record()).unwrap();
-    store.keep_digest(&id, 1, &digest).unwrap();
-    assert_eq!(ask(store, 1).1, 0);
-    assert_true(store, 1);
+    store.keep_digest(&id).unwrap();
+    assert_eq!(ask(store).1, 0);
+    assert_true(store);
 }
 
 fn what_is_brought_is_there_whole_with_its_digest(store: &dyn Archive) {
@@ -475,19 +472,15 @@ fn what_is_brought_is_there_whole_with_its_digest(store: &dyn Archive) {
         run.header.identity = format!("0190a1b2-c3d4-7e5f-8000-00000000000{place}");
     }
     for is_new in [true, false] {
-        let arrivals = store.take(runs.clone(), 1, &digest).unwrap();
+        let arrivals = store.take(runs.clone()).unwrap();
         for (run, arrival) in runs.iter_mut().zip(arrivals) {
             let Ok(arrival) = arrival else { continue };
             assert_eq!(arrival.is_new, is_new);
             run.header.id.clone_from(&arrival.id);
             assert_eq!(&store.load(&arrival.id).unwrap(), run);
         }
-        assert_eq!(
-            (store.list().unwrap().len(), ask(store, 1).1),
-            (4, 0),
-            "the damaged one is left out alone"
-        );
-        assert_true(store, 1);
+        assert_eq!((store.list().unwrap().len(), ask(store).1), (4, 0), "the damaged one is left out alone");
+        assert_true(store);
     }
 }
 
@@ -506,7 +499,7 @@ fn a_filter_narrows_as_it_does_itself(store: &dyn Archive) {
     for filter in filters.into_iter().chain([Filter::default()]) {
         let runs = store.narrowed(&filter).unwrap();
         assert_eq!(runs, filter.apply(store.list().unwrap()), "{filter:?}");
-        let digests = store.digests_of(&runs, 1, &digest, &mut |_, _| {}).unwrap();
+        let digests = store.digests_of(&runs, &mut |_, _| {}).unwrap();
         assert!(runs.iter().all(|run| digests.by_id().contains_key(run.id.as_str())), "{filter:?}");
     }
 }
@@ -522,30 +515,23 @@ fn whatever_changes_the_record_drops_its_digest(store: &dyn Store) {
         &|| store.put_cell(&id, &sample_cell(2)).unwrap(),
     ];
     for change in changes {
-        ask(store, 1);
+        ask(store);
         change();
-        assert_eq!(ask(store, 1).1, 1, "only the changed run is read again");
-        assert_true(store, 1);
+        assert_eq!(ask(store).1, 1, "only the changed run is read again");
+        assert_true(store);
     }
     store.label(&id, "firmware", Some("2")).unwrap();
-    assert_eq!(ask(store, 1).1, 0, "a label is not part of the record");
+    assert_eq!(ask(store).1, 0, "a label is not part of the record");
     store.remove(&other, &|_| true).unwrap();
-    assert_eq!(ask(store, 1).0.runs.len(), 1);
-}
-
-fn another_version_is_made_again(store: &dyn Store) {
-    record(store, &sample_record()).unwrap();
-    assert_eq!(ask(store, 1).1, 1);
-    assert_eq!(ask(store, 2).1, 1);
-    assert_eq!(ask(store, 2).1, 0);
+    assert_eq!(ask(store).0.runs.len(), 1);
 }
 
 fn a_run_that_is_being_measured_has_no_digest_yet(store: &dyn Store) {
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     store.put_cell(&id, &sample_cell(0)).unwrap();
-    assert!(ask(store, 1).0.runs.is_empty());
+    assert!(ask(store).0.runs.is_empty());
     store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
-    assert_eq!(ask(store, 1).0.runs.len(), 1);
+    assert_eq!(ask(store).0.runs.len(), 1);
 }
 
 fn what_servers_said_is_kept_in_its_order_and_is_no_run(store: &dyn Store) {

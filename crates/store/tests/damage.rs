@@ -1,6 +1,6 @@
 //! A flipped bit in the store's file is reported, or does not change anything that is read.
 
-use crate::common::{digest, fresh_store, owner, record};
+use crate::common::{DIGESTER, fresh_store, owner, record};
 use kurabe_core::digest::Digests;
 use kurabe_core::record::Cell;
 use kurabe_core::{Error, ErrorKind};
@@ -37,7 +37,7 @@ fn whole_store() -> Vec<u8> {
 }
 
 fn digests(store: &SqliteStore) -> Result<Digests, Error> {
-    store.digests(1, &digest, &mut |_, _| {})
+    store.digests(&mut |_, _| {})
 }
 
 /// Returns the digest of each run as text.
@@ -58,7 +58,7 @@ fn exports(store: &SqliteStore, ids: &[String]) -> Vec<Result<String, Error>> {
 
 /// Opens and reads a store with one changed bit, and returns whether an error was reported.
 fn look(path: &Path, ids: &[String], originals: &[String], digested: &BTreeMap<String, String>) -> bool {
-    let store = match SqliteStore::open_existing(path) {
+    let store = match SqliteStore::open_existing(path, DIGESTER) {
         Ok(store) => store.expect("it is not an empty file"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Store, "{error}");
@@ -93,7 +93,7 @@ fn every_flip_of_a_single_bit_is_told_or_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
     std::fs::write(&path, &whole).unwrap();
-    let store = SqliteStore::open_existing(&path).unwrap().unwrap();
+    let store = SqliteStore::open_existing(&path, DIGESTER).unwrap().unwrap();
     let ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
     let originals: Vec<String> = exports(&store, &ids).into_iter().map(Result::unwrap).collect();
     let digested = spelled(&digests(&store).unwrap());

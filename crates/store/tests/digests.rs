@@ -1,7 +1,8 @@
 //! Digests: they always match the current record, are computed if they are missing, and are stored
 //! if possible.
 
-use crate::common::{ask, assert_true, digest, fresh_store, record, spelled};
+use crate::common::{DIGESTER, ask, assert_true, digest, fresh_store, record, spelled};
+use kurabe_core::digest::Digester;
 use kurabe_store::{Archive, Runs, SqliteStore};
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::sample_record;
@@ -11,14 +12,24 @@ use proptest::prelude::*;
 fn a_digest_is_made_once() {
     let (directory, store) = fresh_store();
     let ids = [(); 3].map(|()| record(&store, &sample_record()).unwrap());
-    let (digests, made) = ask(&store, 1);
+    let (digests, made) = ask(&store);
     assert_eq!((made, digests.runs.len(), digests.unreadable.len()), (3, 3, 0));
     assert_eq!(digests.words.iter().filter(|word| word.starts_with("kernel")).count(), 1, "words are shared");
     for id in &ids {
         assert_eq!(spelled(&digests, id), digest(&store.load(id).unwrap()));
     }
-    let again = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
-    assert_eq!(ask(&again, 1), (digests, 0));
+    let again = SqliteStore::open(&directory.path().join("kurabe.db"), DIGESTER).unwrap();
+    assert_eq!(ask(&again), (digests, 0));
+}
+
+#[test]
+fn a_digest_of_another_version_is_made_again() {
+    let (directory, store) = fresh_store();
+    record(&store, &sample_record()).unwrap();
+    assert_eq!(ask(&store).1, 1);
+    let newer = Digester { version: DIGESTER.version + 1, ..DIGESTER };
+    let store = SqliteStore::open(&directory.path().join("kurabe.db"), newer).unwrap();
+    assert_eq!([ask(&store).1, ask(&store).1], [1, 0]);
 }
 
 #[test]
@@ -27,7 +38,7 @@ fn a_record_that_cannot_be_read_is_named_and_stops_nothing() {
     let ids = [(); 2].map(|()| record(&store, &sample_record()).unwrap());
     let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
     tables.execute("UPDATE runs SET header = '{ \"schema\": 2 }' WHERE id = ?1", [&ids[0]]).unwrap();
-    let digests = ask(&store, 1).0;
+    let digests = ask(&store).0;
     assert_eq!((digests.unreadable, digests.runs.len()), (vec![ids[0].clone()], 1));
     tables.execute("UPDATE runs SET header = 'no JSON' WHERE id = ?1", [&ids[0]]).unwrap();
     assert_eq!(store.list().unwrap().len(), 2, "a header that is no JSON does not hide the others");
@@ -37,12 +48,12 @@ fn a_record_that_cannot_be_read_is_named_and_stops_nothing() {
 fn a_word_with_a_number_that_none_has_takes_no_memory_and_hides_nothing() {
     let (directory, store) = fresh_store();
     record(&store, &sample_record()).unwrap();
-    let before = ask(&store, 1).0;
+    let before = ask(&store).0;
     let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
     for place in [i64::from(u32::MAX), 1 << 40, -1] {
         tables.execute("INSERT INTO words VALUES (?1, ?2)", (place, format!("far {place}"))).unwrap();
     }
-    assert_eq!(ask(&store, 1), (before, 0));
+    assert_eq!(ask(&store), (before, 0));
 }
 
 #[test]
@@ -63,10 +74,10 @@ fn a_migration_that_cannot_be_finished_leaves_the_store_as_it_was() {
     tables.execute_batch("CREATE TABLE digests (a)").unwrap();
     let before = schema();
     assert_eq!(before.0, 1);
-    assert!(SqliteStore::open(&path).is_err());
+    assert!(SqliteStore::open(&path, DIGESTER).is_err());
     assert_eq!(schema(), before);
     tables.execute_batch("DROP TABLE digests").unwrap();
-    assert_eq!(SqliteStore::open(&path).unwrap().list().unwrap().len(), 1);
+    assert_eq!(SqliteStore::open(&path, DIGESTER).unwrap().list().unwrap().len(), 1);
 }
 
 #[test]
@@ -76,9 +87,9 @@ fn stores_of_both_versions_of_records_get_digests() {
         let path = directory.path().join("store.db");
         let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
         std::fs::copy(fixture, &path).unwrap();
-        let store = SqliteStore::open(&path).unwrap();
-        assert_eq!(ask(&store, 1).1, runs, "{name}");
-        assert_true(&store, 1);
+        let store = SqliteStore::open(&path, DIGESTER).unwrap();
+        assert_eq!(ask(&store).1, runs, "{name}");
+        assert_true(&store);
     }
 }
 
@@ -91,7 +102,7 @@ proptest! {
         for run in runs {
             store.import(run).unwrap();
         }
-        assert_true(&store, 1);
-        assert_eq!(ask(&store, 1).1, 0);
+        assert_true(&store);
+        assert_eq!(ask(&store).1, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! The schema describes every field of an exported run, and docs/record.md every table of the store.
 
-use crate::common;
+use crate::common::{self, DIGESTER};
 
 use kurabe_core::Text;
 use kurabe_core::environment::Link;
@@ -122,7 +122,7 @@ fn every_field_of_an_exported_run_is_described() {
 fn every_column_of_the_store_is_documented() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
-    SqliteStore::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
+    SqliteStore::open(&path, DIGESTER).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
     let tables = rusqlite::Connection::open(&path).unwrap();
     let mut columns = BTreeSet::new();
     let sql = "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c

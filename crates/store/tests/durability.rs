@@ -1,6 +1,6 @@
 //! A result is never lost: neither to a kill nor to a concurrent writer.
 
-use crate::common::{fresh_store, owner};
+use crate::common::{DIGESTER, fresh_store, owner};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::sample::{sample_cell, sample_header};
@@ -31,7 +31,7 @@ fn append_cells(store: &SqliteStore, count: u32, mut after: impl FnMut(u32)) -> 
 #[test]
 fn part_append_until_killed() {
     let Some(path) = std::env::var_os("KURABE_TEST_STORE") else { return };
-    let store = SqliteStore::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path), DIGESTER).unwrap();
     let mut out = std::io::stdout();
     append_cells(&store, 1_000_000, |index| {
         writeln!(out, "\ncell {index}").unwrap();
@@ -54,7 +54,7 @@ fn cells_appended_before_a_kill_are_there_after_it() {
         child.wait().unwrap();
         assert!(was_printed, "the process ended by itself");
 
-        let store = SqliteStore::open_existing(&path).unwrap().unwrap();
+        let store = SqliteStore::open_existing(&path, DIGESTER).unwrap().unwrap();
         let running = store.running().unwrap();
         assert_eq!(running.len(), 1);
         let run = store.load(&running[0].0).unwrap();
@@ -73,7 +73,7 @@ fn cells_appended_before_a_kill_are_there_after_it() {
 #[test]
 fn part_append_100() {
     let Some(path) = std::env::var_os("KURABE_TEST_STORE") else { return };
-    let store = SqliteStore::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path), DIGESTER).unwrap();
     append_cells(&store, 100, |_| {});
 }
 
@@ -105,8 +105,9 @@ fn two_threads_that_write_and_one_that_reads_lose_nothing() {
     let (directory, store) = fresh_store();
     let path = directory.path().join("kurabe.db");
     std::thread::scope(|scope| {
-        let writers =
-            [(); 2].map(|()| scope.spawn(|| append_cells(&SqliteStore::open(&path).unwrap(), 100, |_| {})));
+        let writers = [(); 2].map(|()| {
+            scope.spawn(|| append_cells(&SqliteStore::open(&path, DIGESTER).unwrap(), 100, |_| {}))
+        });
         while writers.iter().any(|writer| !writer.is_finished()) {
             for summary in store.list().unwrap() {
                 let seen = store.load(&summary.id).unwrap().cells.len();
@@ -124,7 +125,7 @@ fn ids_drawn_at_once_are_never_the_same() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let store = SqliteStore::open(&path).unwrap();
+                let store = SqliteStore::open(&path, DIGESTER).unwrap();
                 for _ in 0..150 {
                     store.begin_run(&mut sample_header(), &owner()).unwrap();
                 }

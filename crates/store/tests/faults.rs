@@ -4,7 +4,7 @@
 //! This follows the fault tests of SQLite and redb: short scenarios are run repeatedly, and each
 //! time the next change of a file fails, until one run completes without a fault.
 
-use crate::common::owner;
+use crate::common::{DIGESTER, owner};
 use crate::faulty_files::{Fault, end_of_plan, install, plan};
 use kurabe_core::Result;
 use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus};
@@ -39,7 +39,7 @@ const STORIES: [(&str, Story); 6] = [
 
 fn make(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     std::fs::remove_file(path).expect("the store of before");
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     heard.push(Told::Begun(store.begin_run(&mut sample_header(), &owner())?));
     Ok(())
 }
@@ -47,7 +47,7 @@ fn make(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
 /// As on a file system on which a store cannot appear atomically.
 fn fill(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     std::fs::write(path, b"").expect("the store of before");
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     heard.push(Told::Begun(store.begin_run(&mut sample_header(), &owner())?));
     Ok(())
 }
@@ -75,7 +75,7 @@ fn end(store: &SqliteStore, heard: &mut Vec<Told>, id: &str) -> Result<()> {
 }
 
 fn run(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     let id = begin(&store, heard, &[0])?;
     store.append_notice(&id, &sample_notice(0))?;
     for number in 0..2 {
@@ -89,7 +89,7 @@ fn run(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
 }
 
 fn turns(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     let ids = [begin(&store, heard, &[0])?, begin(&store, heard, &[0])?];
     for (number, place) in [(0, 0), (0, 1), (1, 1)] {
         repeat(&store, heard, &ids[place], 0, number)?;
@@ -98,7 +98,7 @@ fn turns(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
 }
 
 fn import(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     let id = store.import(sample_foreign())?;
     let mut record = sample_foreign();
     record.header.id = id;
@@ -107,7 +107,7 @@ fn import(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
 }
 
 fn remove(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
-    let store = SqliteStore::open(path)?;
+    let store = SqliteStore::open(path, DIGESTER)?;
     let id = store.resolve("last")?;
     store.remove(&id, &|_| false)?;
     heard.push(Told::Removed(id));
@@ -139,7 +139,7 @@ fn tell(story: Story, template: &[u8], change: u64, fault: Fault, place: &str) -
     let outcome = story(&path, &mut heard);
     let is_struck = end_of_plan();
     assert!(is_struck || outcome.is_ok(), "{place}: {}", outcome.unwrap_err());
-    let store = SqliteStore::open(&path).unwrap_or_else(|error| panic!("{place}: {error}"));
+    let store = SqliteStore::open(&path, DIGESTER).unwrap_or_else(|error| panic!("{place}: {error}"));
     let check = store.check().unwrap();
     assert!(check.damages.is_empty(), "{place}: {:?}", check.damages);
     let ids = store.ids("").unwrap();
@@ -162,7 +162,7 @@ fn part_faults() {
     install();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, DIGESTER).unwrap();
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     store.put_cell(&id, &sample_cell(0)).unwrap();
     drop(store);

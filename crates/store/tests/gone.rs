@@ -1,7 +1,7 @@
 //! A store that is removed, truncated or overwritten while it is open: the next write reports it,
 //! and the record is saved elsewhere.
 
-use crate::common::{fresh_store, owner, record};
+use crate::common::{DIGESTER, fresh_store, owner, record};
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::{Archive, Runs, SqliteStore, Store, parse_bundle};
@@ -53,7 +53,7 @@ fn a_store_that_is_gone_or_cut_or_overwritten_takes_nothing_more_and_says_so() {
     for (place, (accident, says)) in ACCIDENTS.into_iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store/kurabe.db");
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqliteStore::open(&path, DIGESTER).unwrap();
         let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
         store.put_cell(&id, &sample_cell(0)).unwrap();
         accident(&path);
@@ -74,7 +74,7 @@ fn overwrite_unnoticed(path: &Path) {
 #[test]
 fn a_run_is_read_back_from_the_file_and_not_from_memory() {
     let damage_of_another = |path: &Path| {
-        let other = SqliteStore::open(path).unwrap();
+        let other = SqliteStore::open(path, DIGESTER).unwrap();
         let id = other.resolve("last").unwrap();
         other.put_cell(&id, &sample_cell(7)).unwrap();
     };

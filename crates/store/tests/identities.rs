@@ -1,6 +1,6 @@
 //! Requirements for every store on the identities of runs, used by `conformance.rs`.
 
-use crate::common::{digest, fresh_store, owner};
+use crate::common::{fresh_store, owner};
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
 use kurabe_store::{Archive, RunHash, Runs, Store, export, parse_export, without_paths};
@@ -113,9 +113,7 @@ pub fn copies_have_one_hash(store: &dyn Archive) {
         [sample_record(), sample_foreign(), sample_kinds(), sample_modelled()].into_iter().enumerate()
     {
         run.header.identity = format!("0190a1b2-c3d4-7e5f-8000-00000000000{place}");
-        here.extend(
-            store.take(vec![run.clone()], 1, &digest).unwrap().into_iter().map(|run| run.unwrap().id),
-        );
+        here.extend(store.take(vec![run.clone()]).unwrap().into_iter().map(|run| run.unwrap().id));
         other.import(run).unwrap();
     }
     let others = other.hashes(&[]).unwrap();
@@ -129,13 +127,13 @@ pub fn copies_have_one_hash(store: &dyn Archive) {
     all.sort();
     assert_eq!(of(&[]), all);
     assert_eq!(of(&[here[1].clone(), all[2].0.clone()]), all[1..3]);
-    assert_eq!(store.holds(&others, 1).unwrap().len(), 4);
+    assert_eq!(store.holds(&others).unwrap().len(), 4);
     // With another label it is another record.
     let mut labelled = store.load(&here[0]).unwrap();
     labelled.labels.insert("note".to_owned(), "夜".to_owned());
-    store.take(vec![labelled], 1, &digest).unwrap();
-    assert!(!store.holds(&others, 1).unwrap().contains(&all[0].0));
-    assert_eq!(store.holds(&store.hashes(&[]).unwrap(), 1).unwrap().len(), 4);
+    store.take(vec![labelled]).unwrap();
+    assert!(!store.holds(&others).unwrap().contains(&all[0].0));
+    assert_eq!(store.holds(&store.hashes(&[]).unwrap()).unwrap().len(), 4);
 }
 
 pub fn a_hash_is_of_the_record_as_it_is(store: &dyn Store) {

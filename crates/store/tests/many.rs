@@ -1,6 +1,6 @@
 //! Many concurrent writers, on a new store and on an empty file.
 
-use crate::common::owner;
+use crate::common::{DIGESTER, owner};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::sample::{sample_cell, sample_header};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// Records one short run, like a program that opens the store for it.
 fn record_one(path: &Path) {
-    let store = SqliteStore::open(path).unwrap();
+    let store = SqliteStore::open(path, DIGESTER).unwrap();
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     store.put_cell(&id, &sample_cell(0)).unwrap();
     store.finish_run(&id, RunStatus::Complete, "2026-01-31T13:00:00Z", None, None).unwrap();
@@ -44,7 +44,7 @@ fn record_200(path: &Path) {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{text}");
     }
-    let store = SqliteStore::open_existing(path).unwrap().unwrap();
+    let store = SqliteStore::open_existing(path, DIGESTER).unwrap().unwrap();
     let list = store.list().unwrap();
     assert_eq!(list.len(), 200);
     assert!(list.iter().all(|run| run.status == RunStatus::Complete && run.cell_count == 1));

@@ -1,7 +1,7 @@
 //! A store in memory. It shows that the requirements are about the trait and not about SQLite.
 
 use jiff::Timestamp;
-use kurabe_core::digest::{DigestedRun, Digests, RunDigest};
+use kurabe_core::digest::{DigestedRun, Digester, Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
 use kurabe_core::process::ProcessIdentity;
@@ -25,8 +25,8 @@ struct Stored {
 }
 
 /// Runs in the order of their start.
-#[derive(Default)]
 pub struct MemoryStore {
+    digester: Digester,
     runs: RefCell<Vec<Stored>>,
     made_files: RefCell<BTreeMap<String, MadeFile>>,
     served: RefCell<Vec<Value>>,
@@ -34,6 +34,20 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
+    pub fn new(digester: Digester) -> Self {
+        Self {
+            digester,
+            runs: RefCell::default(),
+            made_files: RefCell::default(),
+            served: RefCell::default(),
+            drawn: Counter::default(),
+        }
+    }
+
+    fn digest(&self, record: &RunRecord) -> (u32, RunDigest) {
+        (self.digester.version, (self.digester.digest)(record))
+    }
+
     fn run(&self, id: &str) -> Result<RefMut<'_, Stored>> {
         let run = |runs| {
             RefMut::filter_map(runs, |runs: &mut Vec<Stored>| {
@@ -86,12 +100,7 @@ impl Runs for MemoryStore {
         Ok(self.run(id)?.record.clone())
     }
 
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        _progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
+    fn digests(&self, _progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
         let mut digests = Digests::default();
         let mut number = |word: &String| {
             let place = digests.words.iter().position(|other| other == word);
@@ -104,8 +113,8 @@ impl Runs for MemoryStore {
             if run.record.status == RunStatus::Running {
                 continue;
             }
-            if run.digest.as_ref().is_none_or(|(kept, _)| *kept != version) {
-                run.digest = Some((version, make(&run.record)));
+            if run.digest.as_ref().is_none_or(|(kept, _)| *kept != self.digester.version) {
+                run.digest = Some(self.digest(&run.record));
             }
             let (_, digest) = run.digest.as_ref().unwrap();
             digests.runs.push(DigestedRun {
@@ -144,9 +153,9 @@ impl Archive for MemoryStore {
         Ok(self.insert(record, None))
     }
 
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+    fn keep_digest(&self, id: &str) -> Result<()> {
         let mut run = self.run(id)?;
-        run.digest = Some((version, make(&run.record)));
+        run.digest = Some(self.digest(&run.record));
         Ok(())
     }
 }

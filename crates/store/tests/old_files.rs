@@ -3,6 +3,7 @@
 //! To write the fixtures of a new version (never over those of an old one):
 //! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
 
+use crate::common::DIGESTER;
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
@@ -28,7 +29,7 @@ fn copied(name: &str) -> (tempfile::TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");
     std::fs::copy(fixture(name), &path).unwrap();
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, DIGESTER).unwrap();
     (directory, store)
 }
 
@@ -43,7 +44,7 @@ fn write_fixtures_when_asked() {
     }
     let database = fixture(&format!("store-v{RECORD_SCHEMA}.db"));
     assert!(!database.exists(), "fixtures of a released version are not written again");
-    let store = SqliteStore::open(&database).unwrap();
+    let store = SqliteStore::open(&database, DIGESTER).unwrap();
     // Together they cover every field.
     let mut runner = TestRunner::deterministic();
     for number in 0..8 {
@@ -79,7 +80,7 @@ fn what_cannot_be_read_or_was_being_measured_has_no_identity_yet_and_still_its_i
     let tables = rusqlite::Connection::open(&path).unwrap();
     tables.execute("UPDATE runs SET header = 'x' WHERE id = 'k2a'", []).unwrap();
     tables.execute("UPDATE runs SET status = 'running' WHERE id = 'k2b'", []).unwrap();
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, DIGESTER).unwrap();
     let noted = "SELECT group_concat(id) FROM runs WHERE identity IS NOT NULL";
     assert_eq!(tables.query_row(noted, [], |row| row.get::<_, String>(0)).unwrap(), "k2c,k2d");
     assert_eq!(store.list().unwrap().len(), 4);

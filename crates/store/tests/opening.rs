@@ -1,8 +1,7 @@
 //! Opening a store: a new one is created, files of other programs are left unchanged, and
 //! concurrent processes do not conflict.
 
-use crate::common::{fresh_store, record};
-use kurabe_core::digest::RunDigest;
+use crate::common::{DIGESTER, fresh_store, record};
 use kurabe_core::{Error, ErrorKind};
 use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::needs::{BECOME_NOBODY, skip};
@@ -29,8 +28,8 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 fn refused(path: &Path) -> Error {
     let directory = path.parent().unwrap();
     let before = files(directory);
-    let existing = SqliteStore::open_existing(path).expect_err("this must not be opened");
-    let error = SqliteStore::open(path).expect_err("this must not be opened");
+    let existing = SqliteStore::open_existing(path, DIGESTER).expect_err("this must not be opened");
+    let error = SqliteStore::open(path, DIGESTER).expect_err("this must not be opened");
     assert!(files(directory) == before, "the files were changed: {:?}", files(directory).keys());
     for error in [&existing, &error] {
         assert_eq!(error.kind(), ErrorKind::Store);
@@ -45,7 +44,7 @@ fn refused(path: &Path) -> Error {
 fn a_store_is_made_with_its_directories_for_the_owner_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a/b/比べ #1?%20.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(&path, DIGESTER).unwrap();
     assert!(path.exists());
     assert_eq!(files(&directory.path().join("a/b")).keys().filter(|name| name.ends_with(".db")).count(), 1);
     {
@@ -54,7 +53,7 @@ fn a_store_is_made_with_its_directories_for_the_owner_alone() {
         assert_eq!(mode & 0o777, 0o700);
     }
     drop(store);
-    assert!(SqliteStore::open_existing(&path).unwrap().is_some());
+    assert!(SqliteStore::open_existing(&path, DIGESTER).unwrap().is_some());
 }
 
 /// Not a test by itself: the umask applies to the whole process.
@@ -65,7 +64,7 @@ fn part_open_under_a_mask() {
     for mask in [0o000, 0o022, 0o777] {
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
         let path = Path::new(&path).join(format!("{mask}.db"));
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqliteStore::open(&path, DIGESTER).unwrap();
         record(&store, &sample_record()).unwrap();
         left_open.push(store);
     }
@@ -89,7 +88,7 @@ fn a_store_and_its_journal_are_their_owners_alone_whatever_the_mask() {
         let mode = std::fs::metadata(directory.path().join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{name}");
     }
-    let store = SqliteStore::open(&directory.path().join("0.db")).unwrap();
+    let store = SqliteStore::open(&directory.path().join("0.db"), DIGESTER).unwrap();
     assert!(store.check().unwrap().remarks.is_empty());
     std::fs::set_permissions(directory.path().join("0.db"), std::fs::Permissions::from_mode(0o644)).unwrap();
     let remarks = store.check().unwrap().remarks;
@@ -99,13 +98,15 @@ fn a_store_and_its_journal_are_their_owners_alone_whatever_the_mask() {
 #[test]
 fn opening_for_reading_makes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    assert!(SqliteStore::open_existing(&directory.path().join("none/kurabe.db")).unwrap().is_none());
+    assert!(
+        SqliteStore::open_existing(&directory.path().join("none/kurabe.db"), DIGESTER).unwrap().is_none()
+    );
     assert!(files(directory.path()).is_empty());
     let empty = directory.path().join("empty.db");
     std::fs::write(&empty, b"").unwrap();
-    assert!(SqliteStore::open_existing(&empty).unwrap().is_none());
+    assert!(SqliteStore::open_existing(&empty, DIGESTER).unwrap().is_none());
     assert_eq!(files(directory.path()).len(), 1);
-    SqliteStore::open(&empty).unwrap().salt().unwrap();
+    SqliteStore::open(&empty, DIGESTER).unwrap().salt().unwrap();
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn the_salt_is_made_once_per_store() {
     assert_eq!(salt.len(), 16);
     drop(store);
     let path = directory.path().join("kurabe.db");
-    assert_eq!(SqliteStore::open(&path).unwrap().salt().unwrap(), salt);
+    assert_eq!(SqliteStore::open(&path, DIGESTER).unwrap().salt().unwrap(), salt);
     let (_other_directory, other) = fresh_store();
     assert_ne!(other.salt().unwrap(), salt);
 }
@@ -168,7 +169,7 @@ fn a_truncated_store_is_an_error_with_a_remedy() {
     assert!(whole.len() > 20_000, "{}", whole.len());
     for length in [whole.len() - 4096, whole.len() / 2, 5000, 4096, 512, 60] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let read = SqliteStore::open_existing(&path).and_then(|store| {
+        let read = SqliteStore::open_existing(&path, DIGESTER).and_then(|store| {
             let store = store.unwrap();
             let id = store.resolve("last")?;
             store.load(&id)
@@ -187,7 +188,7 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
     // A file is not a directory, and the kernel's sysfs does not accept directories, not even from
     // root.
     for path in [file.join("kurabe.db"), "/sys/kurabe/kurabe.db".into(), directory.path().to_path_buf()] {
-        let error = SqliteStore::open(&path).unwrap_err();
+        let error = SqliteStore::open(&path, DIGESTER).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.remedy_text().unwrap().en.contains("--db"), "{error}");
     }
@@ -206,7 +207,8 @@ fn only_regular_files_are_stores() {
         std::os::unix::fs::symlink(target, place(name)).unwrap();
     }
     let is_refused = |path: &Path, kind: &str| {
-        let opened = [SqliteStore::open(path).err(), SqliteStore::open_existing(path).err()];
+        let opened =
+            [SqliteStore::open(path, DIGESTER).err(), SqliteStore::open_existing(path, DIGESTER).err()];
         for error in opened {
             let error = error.expect("it must not be opened");
             assert_eq!(error.kind(), ErrorKind::Store, "{error}");
@@ -221,7 +223,7 @@ fn only_regular_files_are_stores() {
     is_refused(&place("to-device"), "device");
     is_refused(Path::new("/dev/null"), "device");
     std::os::unix::fs::symlink("kurabe.db", place("to-store")).unwrap();
-    drop(SqliteStore::open(&place("to-store")).unwrap());
+    drop(SqliteStore::open(&place("to-store"), DIGESTER).unwrap());
     assert!(place("kurabe.db").is_file() && place("to-store").is_symlink());
     for companion in ["kurabe.db-journal", "kurabe.db-wal"] {
         let _ = std::fs::remove_file(place(companion));
@@ -230,7 +232,7 @@ fn only_regular_files_are_stores() {
         is_refused(&place("to-store"), "FIFO");
         std::fs::rename(place(companion), place("fifo")).unwrap();
     }
-    assert!(SqliteStore::open_existing(&place("to-store")).unwrap().is_some());
+    assert!(SqliteStore::open_existing(&place("to-store"), DIGESTER).unwrap().is_some());
 }
 
 /// Not a test by itself: a process that is killed while it creates stores.
@@ -238,7 +240,7 @@ fn only_regular_files_are_stores() {
 fn part_create_until_killed() {
     let Some(path) = std::env::var_os("KURABE_TEST_CREATE") else { return };
     for number in 0.. {
-        drop(SqliteStore::open(&Path::new(&path).join(format!("{number}.db"))).unwrap());
+        drop(SqliteStore::open(&Path::new(&path).join(format!("{number}.db")), DIGESTER).unwrap());
     }
 }
 
@@ -261,7 +263,7 @@ fn a_new_store_is_whole_when_it_appears_and_a_kill_leaves_nothing_else() {
         child.wait().unwrap();
         for (name, bytes) in files(&path) {
             assert!(name.ends_with(".db") && bytes.len() > 10_000, "{name}: {} bytes", bytes.len());
-            assert!(SqliteStore::open_existing(&path.join(name)).unwrap().is_some());
+            assert!(SqliteStore::open_existing(&path.join(name), DIGESTER).unwrap().is_some());
         }
     }
 }
@@ -273,18 +275,18 @@ fn part_read_only() {
     let path = Path::new(&path);
     for name in ["closed.db", "rollback.db", "old.db", "private-journal.db", "log.db"] {
         let path = path.join(name);
-        let error = SqliteStore::open(&path).unwrap_err();
+        let error = SqliteStore::open(&path, DIGESTER).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.remedy_text().unwrap().en.contains("KURABE_DB"), "{error}");
-        let store = SqliteStore::open_existing(&path).unwrap().expect("it is there");
+        let store = SqliteStore::open_existing(&path, DIGESTER).unwrap().expect("it is there");
         assert_eq!(store.list().unwrap().len(), 1);
-        let digests = store.digests(1, &|_| RunDigest::default(), &mut |_, _| {}).unwrap();
+        let digests = store.digests(&mut |_, _| {}).unwrap();
         assert_eq!(digests.runs.len(), 1, "they are made and not kept");
         let id = store.resolve("last").unwrap();
         assert_eq!(store.load(&id).unwrap().cells.len(), 5, "what can be read is read");
         assert_eq!(store.label(&id, "k", Some("v")).unwrap_err().kind(), ErrorKind::Store);
     }
-    assert_eq!(SqliteStore::open(&path.join("new.db")).unwrap_err().kind(), ErrorKind::Store);
+    assert_eq!(SqliteStore::open(&path.join("new.db"), DIGESTER).unwrap_err().kind(), ErrorKind::Store);
 }
 
 #[test]
@@ -356,7 +358,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
 #[test]
 fn part_open_at_once() {
     let Some(path) = std::env::var_os("KURABE_TEST_OPEN") else { return };
-    let store = SqliteStore::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path), DIGESTER).unwrap();
     let mut out = std::io::stdout();
     writeln!(out, "\nsalt {:?}", store.salt().unwrap()).unwrap();
 }
@@ -397,7 +399,7 @@ fn threads_that_open_a_fresh_store_at_once_all_succeed() {
         let path = directory.path().join("kurabe.db");
         std::thread::scope(|scope| {
             for _ in 0..6 {
-                scope.spawn(|| SqliteStore::open(&path).unwrap());
+                scope.spawn(|| SqliteStore::open(&path, DIGESTER).unwrap());
             }
         });
     }

@@ -1,12 +1,15 @@
 //! Failures of a database that many machines share.
 
-use crate::common::{digest, fresh_store};
+use crate::common::{DIGESTER, digest, digests_made, fresh_store};
+use kurabe_core::digest::{Digester, RunDigest};
 use kurabe_core::{ErrorKind, Result, record::RunRecord};
 use kurabe_store::{Archive, Runs, SharedAccess, SharedAddress, Store};
 use kurabe_testkit::needs::skip;
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 use kurabe_testkit::sample::{sample_foreign, sample_record};
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Barrier;
 
 /// Starts a server, if possible.
@@ -16,7 +19,13 @@ pub fn server() -> Option<PostgresServer> {
 
 /// Opens the database at an address.
 pub fn open_shared(address: &str, access: SharedAccess) -> Result<Box<dyn Archive>> {
-    kurabe_store::open_shared(&SharedAddress::parse(address)?, access, &|_| None)
+    kurabe_store::open_shared(&SharedAddress::parse(address)?, access, DIGESTER, &|_| None)
+}
+
+/// Opens the database for writing, with another function that computes digests.
+pub fn opened_with(server: &PostgresServer, digester: Digester) -> Result<Box<dyn Archive>> {
+    let address = SharedAddress::parse(&server.address("owner", PASSWORD))?;
+    kurabe_store::open_shared(&address, SharedAccess::Write, digester, &|_| None)
 }
 
 pub fn opened(server: &PostgresServer, access: SharedAccess) -> Result<Box<dyn Archive>> {
@@ -33,32 +42,50 @@ fn runs(machine: u32, count: u32) -> Vec<RunRecord> {
     (0..count).map(run).collect()
 }
 
+/// A call that is made once this thread has computed a number of digests.
+struct AfterDigests {
+    digests: usize,
+    call: Box<dyn Fn()>,
+}
+
+thread_local! {
+    static STOP: RefCell<Option<AfterDigests>> = const { RefCell::new(None) };
+}
+
+fn open_stopping(server: &PostgresServer) -> Result<Box<dyn Archive>> {
+    fn stopping(run: &RunRecord) -> RunDigest {
+        let digest = digest(run);
+        STOP.with_borrow(|stop| {
+            if let Some(stop) = stop.as_ref().filter(|stop| stop.digests == digests_made()) {
+                (stop.call)();
+            }
+        });
+        digest
+    }
+    opened_with(server, Digester { digest: stopping, ..DIGESTER })
+}
+
 #[test]
 fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
-    let Some(server) = server() else { return };
+    let Some(server) = server().map(Rc::new) else { return };
     for mode in ["fast", "immediate"] {
         server.sql("lab", "DROP SCHEMA IF EXISTS kurabe CASCADE").unwrap();
         let store = opened(&server, SharedAccess::Write).unwrap();
         let batches: Vec<Vec<RunRecord>> = runs(0, 60).chunks(20).map(<[_]>::to_vec).collect();
-        store.take(batches[0].clone(), 1, &digest).unwrap();
+        store.take(batches[0].clone()).unwrap();
         // In the middle of the second batch: the digest of its tenth run is computed while the
         // transaction is open.
-        let made = std::cell::Cell::new(0);
-        let stopping = |run: &RunRecord| {
-            made.set(made.get() + 1);
-            if made.get() == 10 {
-                server.stop(mode);
-            }
-            digest(run)
-        };
-        let error = store.take(batches[1].clone(), 1, &stopping).unwrap_err();
+        let stopped = Rc::clone(&server);
+        let call = Box::new(move || stopped.stop(mode));
+        STOP.set(Some(AfterDigests { digests: digests_made() + 10, call }));
+        let error = open_stopping(&server).unwrap().take(batches[1].clone()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(!format!("{error:?}").contains(PASSWORD), "{error:?}");
         server.go_on().unwrap();
         let store = opened(&server, SharedAccess::Write).unwrap();
         assert_eq!(store.list().unwrap().len(), 20, "{mode}: the first batch, and nothing of the second");
         for batch in batches {
-            assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
+            assert!(store.take(batch).unwrap().iter().all(Result::is_ok));
         }
         assert_eq!(store.list().unwrap().len(), 60);
     }
@@ -73,7 +100,7 @@ fn two_at_once_bring_each_run_once() {
         start.wait();
         let store = opened(&server, SharedAccess::Write).unwrap();
         for batch in [runs(machine, 30), runs(9, 20)] {
-            assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
+            assert!(store.take(batch).unwrap().iter().all(Result::is_ok));
         }
     };
     std::thread::scope(|scope| {
@@ -115,7 +142,7 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
 fn tables_of_version_1_are_made_new_by_who_brings_runs() {
     let Some(server) = server() else { return };
     let store = opened(&server, SharedAccess::Write).unwrap();
-    assert!(store.take(runs(0, 20), 1, &digest).unwrap().iter().all(Result::is_ok));
+    assert!(store.take(runs(0, 20)).unwrap().iter().all(Result::is_ok));
     let before = store.list().unwrap();
     // Reverts the second step.
     server
@@ -128,11 +155,11 @@ fn tables_of_version_1_are_made_new_by_who_brings_runs() {
     let error = opened(&server, SharedAccess::Read).err().unwrap();
     assert!(error.remedy_text().unwrap().en.contains("push"), "{error}");
     let store = opened(&server, SharedAccess::Write).unwrap();
-    assert!(store.take(runs(1, 20), 1, &digest).unwrap().iter().all(Result::is_ok));
+    assert!(store.take(runs(1, 20)).unwrap().iter().all(Result::is_ok));
     let store = opened(&server, SharedAccess::Read).unwrap();
     let after = store.list().unwrap();
     assert!(after.len() == 40 && before.iter().all(|run| after.contains(run)));
-    let (runs, digests) = store.pooled(Some(0), 1, &digest, &mut |_, _| {}).unwrap();
+    let (runs, digests) = store.pooled(Some(0), &mut |_, _| {}).unwrap();
     assert_eq!(runs.len(), 21, "those that the new tables know are one");
     let counts = digests.runs.iter().map(|run| run.among.first().map_or(1, |among| among.count));
     assert_eq!(counts.sum::<u32>(), 40);
@@ -141,7 +168,7 @@ fn tables_of_version_1_are_made_new_by_who_brings_runs() {
 #[test]
 fn a_role_does_what_its_rights_allow() {
     let Some(server) = server() else { return };
-    opened(&server, SharedAccess::Write).unwrap().take(runs(0, 2), 1, &digest).unwrap();
+    opened(&server, SharedAccess::Write).unwrap().take(runs(0, 2)).unwrap();
     server
         .sql("lab", "CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 's'")
         .unwrap();
@@ -154,7 +181,7 @@ fn a_role_does_what_its_rights_allow() {
     let open = |role: &str, password: &str, access| open_shared(&server.address(role, password), access);
     assert_eq!(open("reader", "r", SharedAccess::Read).unwrap().list().unwrap().len(), 2);
     // Without any rights, without the right to write, and with a wrong password.
-    let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
+    let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1));
     let errors = [
         (open("stranger", "s", SharedAccess::Read).err().unwrap(), "privilege"),
         (brought.unwrap_err(), "privilege"),
@@ -240,7 +267,7 @@ fn what_is_brought_to_a_file_again_is_the_same() {
     let Some(server) = server() else { return };
     let shared = opened(&server, SharedAccess::Write).unwrap();
     let (_directory, file) = fresh_store();
-    shared.take(runs(0, 3), 1, &digest).unwrap();
+    shared.take(runs(0, 3)).unwrap();
     for run in shared.list().unwrap() {
         file.import(shared.load(&run.id).unwrap()).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Recorded data is read back unchanged, from the store and from a file.
 
-use crate::common::{fresh_store, record};
+use crate::common::{DIGESTER, fresh_store, record};
 use base64::Engine;
 use kurabe_core::Text;
 use kurabe_core::record::{Interval, Notice, NoticeKind, RunStatus, RunSummary};
@@ -72,7 +72,7 @@ proptest! {
         runs.iter().for_each(|run| drop(record(&two, run).unwrap()));
         let path = directory.path().join("copy.db");
         std::fs::copy(directory.path().join("kurabe.db"), &path).unwrap();
-        let copy = SqliteStore::open(&path).unwrap();
+        let copy = SqliteStore::open(&path, DIGESTER).unwrap();
         copy.label(&ids[0], "copied", Some(&label)).unwrap();
         let mut merged = merge(&copy, &one);
         merged.sort_by_key(|id| ids.iter().position(|own| own == id));

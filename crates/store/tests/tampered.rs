@@ -1,8 +1,9 @@
 //! Databases with values that kurabe never writes.
 
-use crate::common::digest;
-use crate::postgres::{opened, server};
+use crate::common::DIGESTER;
+use crate::postgres::{opened, opened_with, server};
 use kurabe_core::Result;
+use kurabe_core::digest::Digester;
 use kurabe_core::record::RunRecord;
 use kurabe_store::{Archive, Filter, RunHash, SharedAccess};
 use kurabe_testkit::postgres::PostgresServer;
@@ -167,12 +168,13 @@ fn errors(server: &PostgresServer) -> Vec<String> {
         Err(error) => note(Err(error)),
         Ok(store) => {
             let offered: Vec<RunHash> = runs().iter().map(|run| RunHash::of(run).unwrap()).collect();
-            note(store.holds(&offered, 1).map(|_| ()));
-            note(store.keep_digest("ab0", 2, &digest));
+            note(store.holds(&offered).map(|_| ()));
+            let newer = Digester { version: DIGESTER.version + 1, ..DIGESTER };
+            note(opened_with(server, newer).and_then(|store| store.keep_digest("ab0")));
             let mut brought = runs().to_vec();
             brought[0].labels.insert("firmware".to_owned(), "2".to_owned());
             brought.push(sample_record());
-            match store.take(brought, 1, &digest) {
+            match store.take(brought) {
                 Ok(arrivals) => arrivals.into_iter().for_each(|arrival| note(arrival.map(|_| ()))),
                 Err(error) => note(Err(error)),
             }
@@ -199,9 +201,9 @@ fn asked(store: &dyn Archive, note: &mut dyn FnMut(Result<()>)) {
     }
     let runs = store.list().unwrap_or_default();
     let digests = [
-        store.digests(1, &digest, &mut |_, _| {}),
-        store.digests_of(&runs, 1, &digest, &mut |_, _| {}),
-        store.pooled(Some(7), 1, &digest, &mut |_, _| {}).map(|(_, digests)| digests),
+        store.digests(&mut |_, _| {}),
+        store.digests_of(&runs, &mut |_, _| {}),
+        store.pooled(Some(7), &mut |_, _| {}).map(|(_, digests)| digests),
     ];
     for digests in digests {
         // Readers use each number as the index of a word.
@@ -233,7 +235,7 @@ fn a_value_that_does_not_fit_is_named_and_ends_nothing_else() {
 fn errors_after(server: &PostgresServer, sql: &str) -> Vec<String> {
     let clear = "DROP SCHEMA IF EXISTS kurabe CASCADE; DROP FUNCTION IF EXISTS cardinality(text)";
     server.sql("lab", clear).unwrap();
-    opened(server, SharedAccess::Write).unwrap().take(runs().to_vec(), 1, &digest).unwrap();
+    opened(server, SharedAccess::Write).unwrap().take(runs().to_vec()).unwrap();
     server.sql("lab", sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     errors(server)
 }

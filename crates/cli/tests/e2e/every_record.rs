@@ -7,9 +7,7 @@
 //! the final escaping.
 
 use kurabe_chart::{DRAWS_PNG, Theme, png};
-use kurabe_compare::{
-    DIGEST_VERSION, PivotRequest, USES, Use, digest, history, listed, pair, pivot, recommend,
-};
+use kurabe_compare::{DIGESTER, PivotRequest, USES, Use, history, listed, pair, pivot, recommend};
 use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::is_escaped;
@@ -84,7 +82,7 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
 }
 
 fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
-    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
+    let digests = store.digests(&mut |_, _| ()).unwrap();
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
@@ -107,7 +105,7 @@ proptest! {
     #[ignore = "slow"]
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
         let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db"), DIGESTER).unwrap();
         // Repeats the same work, so that there are runs to compare.
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();
@@ -127,7 +125,7 @@ proptest! {
             published(runs.iter().collect(), lang);
             asked_across(&store, &runs, &style);
         }
-        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
+        let digests = store.digests(&mut |_, _| ()).unwrap();
         let listed = listed(store.list().unwrap(), &digests);
         is_tame(&render_list(&listed, &Style { lang: Lang::En, color: false, width }));
         let card = card(&runs[0], Theme::Dark, Lang::Ja);

@@ -78,7 +78,7 @@ fn is_removed(lab: &Lab, path: &Path) {
 }
 
 fn store(lab: &Lab) -> SqliteStore {
-    SqliteStore::open(&lab.store()).expect("a store")
+    SqliteStore::open(&lab.store(), kurabe_compare::DIGESTER).expect("a store")
 }
 
 /// Records in the store that a run created this file.

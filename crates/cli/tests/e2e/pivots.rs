@@ -1,7 +1,8 @@
 //! All stored runs laid out by the facts in which they differ, and the list with its filters.
 
 use crate::lab::{Lab, list_of, text};
-use kurabe_compare::DIGEST_VERSION;
+use kurabe_compare::DIGESTER;
+use kurabe_core::digest::Digester;
 use kurabe_store::{Runs, SqliteStore};
 use serde_json::Value;
 
@@ -146,9 +147,9 @@ fn digests_are_made_when_a_run_ends_and_when_one_is_taken_in() {
     lab.kurabe(&["export", "last", "-o", text(&file)]).ok();
     other.kurabe(&["import", text(&file)]).ok();
     for lab in [lab, other] {
-        let store = SqliteStore::open(&lab.store()).expect("a store");
-        let missing = |_: &_| panic!("a digest was not there");
-        let digests = store.digests(DIGEST_VERSION, &missing, &mut |_, _| ()).expect("digests");
+        let missing = Digester { digest: |_| panic!("a digest was not there"), ..DIGESTER };
+        let store = SqliteStore::open(&lab.store(), missing).expect("a store");
+        let digests = store.digests(&mut |_, _| ()).expect("digests");
         assert!(digests.unreadable.is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use crate::output::Output;
 use crate::serving::ServedRequest;
 use crate::stores::StorePlace;
+use kurabe_compare::DIGESTER;
 use kurabe_core::Result;
 use kurabe_core::model::ModelRecord;
 use kurabe_serve::{FrontKind, ServedFacts, ServedFigures};
@@ -98,7 +99,8 @@ impl EndedServer {
     /// When the store cannot be written.
     pub fn keep(&self) -> Result<()> {
         let Some(path) = &self.store else { return Ok(()) };
-        SqliteStore::open_existing(path)?.map_or(Ok(()), |store| store.keep_served(&json!(self.record)))
+        SqliteStore::open_existing(path, DIGESTER)?
+            .map_or(Ok(()), |store| store.keep_served(&json!(self.record)))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::check::{check, check_summary};
 use crate::sqlite::digest::{MOST_WORDS, complete, parse};
 use crate::store::Runs;
 use crate::{Filter, json};
-use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
+use kurabe_core::digest::{DigestedRun, Digests, Summary};
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
 use kurabe_core::{ErrorKind, Result, text};
 use sha2::{Digest, Sha256};
@@ -84,11 +84,9 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
 pub(super) fn digests(
     store: &PostgresStore,
     ids: Option<&[&str]>,
-    version: u32,
-    make: &dyn Fn(&RunRecord) -> RunDigest,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Digests> {
-    let version = version as i32;
+    let version = store.digester.version as i32;
     let sql = match ids {
         Some(_) => {
             "SELECT id, CASE digest_version WHEN $1 THEN digest END AS digest FROM kurabe.runs WHERE id = ANY ($2)"
@@ -115,7 +113,7 @@ pub(super) fn digests(
     }
     complete(&mut digests, &missing, |done, id| {
         progress(done, missing.len());
-        Ok(make(&store.load(id)?))
+        Ok((store.digester.digest)(&store.load(id)?))
     });
     Ok(digests)
 }
@@ -143,16 +141,12 @@ const MOST_CELLS: i32 = 1000;
 ///
 /// Returns `None` if a digest has another version, or the figures for aggregation do not match the
 /// digests. With `day_chars`, this many characters of the day of measurement must be equal as well.
-pub(super) fn pooled(
-    store: &PostgresStore,
-    day_chars: usize,
-    version: u32,
-) -> Result<Option<(Vec<RunSummary>, Digests)>> {
+pub(super) fn pooled(store: &PostgresStore, day_chars: usize) -> Result<Option<(Vec<RunSummary>, Digests)>> {
     let sql = "SELECT min(digest_version) AS digest_version, max(digest_version) AS newest FROM kurabe.runs";
     let versions = store.read("runs", sql, &[], |row| {
         Ok([row.get::<Option<i32>>("digest_version")?, row.get::<Option<i32>>("newest")?])
     })?;
-    if versions != [[Some(version as i32); 2]] {
+    if versions != [[Some(store.digester.version as i32); 2]] {
         return Ok(None);
     }
     let Some(mut pools) = pools(store, day_chars)? else { return Ok(None) };

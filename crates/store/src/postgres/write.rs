@@ -30,24 +30,19 @@ enum Fate {
 }
 
 /// Stores a batch of runs.
-pub(super) fn take(
-    store: &PostgresStore,
-    records: Vec<RunRecord>,
-    version: u32,
-    make: &dyn Fn(&RunRecord) -> RunDigest,
-) -> Result<Vec<Result<BroughtRun>>> {
+pub(super) fn take(store: &PostgresStore, records: Vec<RunRecord>) -> Result<Vec<Result<BroughtRun>>> {
     let mut offered = entering_all(records)?;
-    let session = &store.session;
+    let (session, digester) = (&store.session, store.digester);
     let mut numbers = store.numbers.borrow().clone();
     let bring = || {
         let identified = offered.iter().flatten().map(|(record, _)| record);
-        let mut batch = Batch::read(session, identified, version)?;
-        let mut rows = BatchRows { version: version as i32, ..BatchRows::default() };
+        let mut batch = Batch::read(session, identified, digester.version)?;
+        let mut rows = BatchRows { version: digester.version as i32, ..BatchRows::default() };
         let mut fates = Vec::new();
         for (record, text) in offered.iter_mut().flatten() {
             let fate = batch.fate(session, record, text)?;
             if matches!(fate, Fate::Written(_)) {
-                rows.add(record, std::mem::take(text), make(record))?;
+                rows.add(record, std::mem::take(text), (digester.digest)(record))?;
             }
             fates.push(fate);
         }
@@ -156,11 +151,7 @@ impl Batch {
             Some((id, hash, version)) if hash == sha256(text) => {
                 record.header.id.clone_from(&id);
                 let arrival = BroughtRun { id, is_new: false };
-                if version == self.version || self.version == 0 {
-                    Fate::Kept(arrival)
-                } else {
-                    Fate::Written(arrival)
-                }
+                if version == self.version { Fate::Kept(arrival) } else { Fate::Written(arrival) }
             }
             Some((id, ..)) => {
                 let fate = merged(session, record, id)?;

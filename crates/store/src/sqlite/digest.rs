@@ -11,7 +11,8 @@ use super::read::snapshot;
 use super::schema;
 use crate::json;
 use kurabe_core::Result;
-use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
+use kurabe_core::digest::{DigestedRun, Digester, Digests, RunDigest, Summary};
+use kurabe_core::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::{HashMap, HashSet};
 
@@ -36,8 +37,8 @@ impl SqliteStore {
         Ok(ids)
     }
 
-    /// Returns the stored digests of this version.
-    pub(super) fn kept_digests(&self, version: u32) -> Result<Digests> {
+    /// Returns the stored digests of the current version.
+    pub(super) fn kept_digests(&self) -> Result<Digests> {
         let read = || {
             let snapshot = snapshot(&self.connection)?;
             let mut digests = Digests::default();
@@ -57,7 +58,7 @@ impl SqliteStore {
             let sealed = if schema::has(&snapshot, schema::CHECKSUMS)? { "crc32" } else { "NULL" };
             let sql = format!("SELECT run_id, digest, {sealed} FROM digests WHERE version = ?1");
             let mut statement = snapshot.prepare(&sql)?;
-            let mut rows = statement.query([version])?;
+            let mut rows = statement.query([self.digester.version])?;
             while let Some(row) = rows.next()? {
                 // A digest that cannot be parsed or has the wrong checksum counts as missing.
                 let run = parse(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_bytes()?);
@@ -112,13 +113,14 @@ pub(crate) fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
     Some(DigestedRun { id: id.to_owned(), facts, figures, among: Vec::new() })
 }
 
-/// Writes a digest, replacing an existing one.
+/// Computes and writes the digest of a record, replacing an existing one.
 pub(super) fn keep(
     transaction: &Transaction<'_>,
     id: &str,
-    version: u32,
-    digest: &RunDigest,
+    digester: Digester,
+    record: &RunRecord,
 ) -> rusqlite::Result<()> {
+    let digest = (digester.digest)(record);
     let facts = digest.facts.iter().map(|word| number(transaction, word)).collect::<rusqlite::Result<_>>()?;
     let figures = digest
         .figures
@@ -133,7 +135,7 @@ pub(super) fn keep(
     transaction
         .execute(
             "INSERT OR REPLACE INTO digests (run_id, version, digest, crc32) VALUES (?1, ?2, ?3, ?4)",
-            params![id, version, json::to_text(&row)?, crc32(&(id, facts, figures))],
+            params![id, digester.version, json::to_text(&row)?, crc32(&(id, facts, figures))],
         )
         .map(|_| ())
 }

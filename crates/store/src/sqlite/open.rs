@@ -28,6 +28,7 @@ use super::schema::{self, Owned};
 use super::waiting::abandonable;
 use crate::Runs;
 use crate::platform::{self, beside};
+use kurabe_core::digest::Digester;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown, text};
 use rusqlite::{Connection, OpenFlags, Transaction};
 use std::cell::OnceCell;
@@ -48,6 +49,7 @@ static CREATION: Mutex<()> = Mutex::new(());
 pub struct SqliteStore {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    pub(super) digester: Digester,
     /// File system and inode, which distinguish the opened file from another at its path.
     identity: Option<(u64, u64)>,
     /// Salt, which was created with the store and identifies it.
@@ -64,11 +66,11 @@ impl SqliteStore {
     /// # Errors
     /// If the place cannot be written, or the file is not a store or one of a newer kurabe. It is
     /// then left unchanged.
-    pub fn open(path: &Path) -> Result<Self> {
-        abandonable(|| Self::open_or_create(absolute(path)?))
+    pub fn open(path: &Path, digester: Digester) -> Result<Self> {
+        abandonable(|| Self::open_or_create(absolute(path)?, digester))
     }
 
-    fn open_or_create(path: PathBuf) -> Result<Self> {
+    fn open_or_create(path: PathBuf, digester: Digester) -> Result<Self> {
         if let Some(directory) = path.parent() {
             platform::create_private_dirs(directory).map_err(|error| {
                 let directory = shown::path(directory);
@@ -91,7 +93,7 @@ impl SqliteStore {
         }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
             .map_err(|error| cannot_open(&path, &error))?;
-        Self::ready(connection, path)
+        Self::ready(connection, path, digester)
     }
 
     /// Opens the store if it exists, without creating anything. A store in a place that cannot be
@@ -99,11 +101,11 @@ impl SqliteStore {
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
-    pub fn open_existing(path: &Path) -> Result<Option<Self>> {
-        abandonable(|| Self::open_if_there(absolute(path)?))
+    pub fn open_existing(path: &Path, digester: Digester) -> Result<Option<Self>> {
+        abandonable(|| Self::open_if_there(absolute(path)?, digester))
     }
 
-    fn open_if_there(path: PathBuf) -> Result<Option<Self>> {
+    fn open_if_there(path: PathBuf, digester: Digester) -> Result<Option<Self>> {
         drop(creation_turn());
         check_kinds(&path)?;
         match std::fs::metadata(&path) {
@@ -125,13 +127,13 @@ impl SqliteStore {
             Owned::Kurabe => {}
         }
         if let Some(copy) = copy {
-            return Self::ready_to_read(copy, path).map(Some);
+            return Self::ready_to_read(copy, path, digester).map(Some);
         }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .and_then(|connection| readable(&connection).map(|()| connection));
         match connection {
-            Ok(connection) if !is_read_only(&connection) => Self::ready(connection, path).map(Some),
-            Ok(connection) => Self::ready_to_read(connection, path).map(Some),
+            Ok(connection) if !is_read_only(&connection) => Self::ready(connection, path, digester).map(Some),
+            Ok(connection) => Self::ready_to_read(connection, path, digester).map(Some),
             Err(error) if !is_of_place(&error) => Err(cannot_open(&path, &error)),
             Err(_) => {
                 let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -140,7 +142,7 @@ impl SqliteStore {
                     Err(error) if is_of_place(&error) => copied::connect(&path)?,
                     opened => opened.map_err(|error| cannot_open(&path, &error))?,
                 };
-                Self::ready_to_read(connection, path).map(Some)
+                Self::ready_to_read(connection, path, digester).map(Some)
             }
         }
     }
@@ -151,7 +153,7 @@ impl SqliteStore {
         self.check_path()?;
         let connection = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .map_err(|error| cannot_open(&self.path, &error))?;
-        Self::ready_to_read(connection, self.path.clone())?.load(id)
+        Self::ready_to_read(connection, self.path.clone(), self.digester)?.load(id)
     }
 
     /// Creates the error of a change to a read-only store.
@@ -197,25 +199,25 @@ impl SqliteStore {
     }
 
     /// Prepares a connection for writing: migrates the tables and sets the journal.
-    fn ready(mut connection: Connection, path: PathBuf) -> Result<Self> {
+    fn ready(mut connection: Connection, path: PathBuf, digester: Digester) -> Result<Self> {
         if is_read_only(&connection) {
             return Err(cannot_be_written(&path));
         }
         schema::migrate(&connection, &path)?;
         choose_journal(&mut connection, &path).map_err(|error| cannot_open(&path, &error))?;
-        Ok(Self::of(connection, path, false))
+        Ok(Self::of(connection, path, digester, false))
     }
 
     /// Prepares a connection for reading. Tables of an older version are used unchanged: they can
     /// answer every query, only more slowly.
-    fn ready_to_read(connection: Connection, path: PathBuf) -> Result<Self> {
+    fn ready_to_read(connection: Connection, path: PathBuf, digester: Digester) -> Result<Self> {
         schema::version(&connection, &path)?;
-        Ok(Self::of(connection, path, true))
+        Ok(Self::of(connection, path, digester, true))
     }
 
-    fn of(connection: Connection, path: PathBuf, is_read_only: bool) -> Self {
+    fn of(connection: Connection, path: PathBuf, digester: Digester, is_read_only: bool) -> Self {
         let (identity, salt) = (platform::identity(&path).ok(), read_salt(&connection).ok());
-        Self { connection, path, identity, salt, is_read_only, journal: OnceCell::new() }
+        Self { connection, path, digester, identity, salt, is_read_only, journal: OnceCell::new() }
     }
 
     /// Keeps the journal open for writing, so that other processes see this one as a writer of the
@@ -338,14 +340,18 @@ fn probe(path: &Path) -> Result<Owned> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::Runs;
     use crate::sqlite::connection::prepare;
+    use kurabe_core::digest::RunDigest;
     use std::time::Duration;
 
+    pub(in crate::sqlite) const DIGESTER: Digester =
+        Digester { version: 1, digest: |_| RunDigest::default() };
+
     fn log(path: &Path) -> Connection {
-        drop(SqliteStore::open(path).unwrap());
+        drop(SqliteStore::open(path, DIGESTER).unwrap());
         let connection = Connection::open(path).unwrap();
         connection.query_row("PRAGMA journal_mode = wal", [], |row| row.get::<_, String>(0)).unwrap();
         connection.execute_batch("SELECT * FROM meta").unwrap();
@@ -366,7 +372,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(100));
                 drop(reader);
             });
-            assert_eq!(mode(&SqliteStore::open(&path).unwrap()), "persist");
+            assert_eq!(mode(&SqliteStore::open(&path, DIGESTER).unwrap()), "persist");
         });
         assert!(!directory.path().join("kurabe.db-shm").exists());
     }
@@ -376,11 +382,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
         let other = log(&path);
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqliteStore::open(&path, DIGESTER).unwrap();
         assert_eq!(mode(&store), "wal");
         assert_eq!(store.salt().unwrap().len(), 16);
         drop((store, other));
-        assert_eq!(mode(&SqliteStore::open(&path).unwrap()), "persist");
+        assert_eq!(mode(&SqliteStore::open(&path, DIGESTER).unwrap()), "persist");
     }
 
     #[test]
@@ -390,14 +396,14 @@ mod tests {
         // This locking mode has no shared memory, like some network file systems.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, c"unix-dotfile").unwrap();
-        let store = SqliteStore::ready(prepare(connection, &path).unwrap(), path).unwrap();
+        let store = SqliteStore::ready(prepare(connection, &path).unwrap(), path, DIGESTER).unwrap();
         assert_eq!((mode(&store).as_str(), store.salt().unwrap().len()), ("persist", 16));
     }
 
     #[test]
     fn a_commit_is_on_the_medium_when_it_returns() {
         let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db"), DIGESTER).unwrap();
         let ask = |pragma: &str| -> String {
             store
                 .connection

@@ -315,7 +315,9 @@ mod tests {
     #[test]
     fn the_list_is_answered_from_its_index_alone() {
         let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+        let store =
+            SqliteStore::open(&directory.path().join("kurabe.db"), crate::sqlite::open::tests::DIGESTER)
+                .unwrap();
         let query_plan = plan(&store, &list_sql());
         assert!(query_plan.contains("USING COVERING INDEX runs_listed"), "{query_plan}");
         let running = plan(&store, "SELECT id FROM runs WHERE status = 'running'");

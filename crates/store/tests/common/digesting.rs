@@ -1,13 +1,26 @@
 //! Digests for the tests of stores.
 
-use kurabe_core::digest::{Digests, RunDigest, Summary};
+use kurabe_core::digest::{Digester, Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Runs;
 use std::cell::Cell;
 
+/// Computes the digests of the stores.
+pub const DIGESTER: Digester = Digester { version: 1, digest };
+
+thread_local! {
+    static DIGESTS_MADE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Returns the number of digests that this thread has computed.
+pub fn digests_made() -> usize {
+    DIGESTS_MADE.get()
+}
+
 /// Returns a digest that distinguishes all runs: machine, start, and the number of repetitions of
 /// each cell.
 pub fn digest(run: &RunRecord) -> RunDigest {
+    DIGESTS_MADE.set(DIGESTS_MADE.get() + 1);
     let of_cell = |cell: &kurabe_core::record::Cell| {
         let count = cell.repetitions.len() as u32;
         (format!("cell {}", cell.label), Summary { mean: 0.1 + f64::from(cell.index), deviation: 0.3, count })
@@ -32,19 +45,15 @@ pub fn spelled(digests: &Digests, id: &str) -> RunDigest {
 }
 
 /// Returns the digests of a store, and the number of records that it had to read for them.
-pub fn ask(store: &dyn Runs, version: u32) -> (Digests, usize) {
-    let made = Cell::new(0);
-    let counted = |run: &RunRecord| {
-        made.set(made.get() + 1);
-        digest(run)
-    };
-    let digests = store.digests(version, &counted, &mut |_, _| {}).unwrap();
-    (digests, made.get())
+pub fn ask(store: &dyn Runs) -> (Digests, usize) {
+    let before = digests_made();
+    let digests = store.digests(&mut |_, _| {}).unwrap();
+    (digests, digests_made() - before)
 }
 
 /// Asserts that the stored digests equal those computed from the records.
-pub fn assert_true(store: &dyn Runs, version: u32) {
-    let digests = store.digests(version, &digest, &mut |_, _| {}).unwrap();
+pub fn assert_true(store: &dyn Runs) {
+    let digests = store.digests(&mut |_, _| {}).unwrap();
     for run in store.list().unwrap().iter().filter(|run| run.status != RunStatus::Running) {
         assert_eq!(spelled(&digests, &run.id), digest(&store.load(&run.id).unwrap()), "{}", run.id);
     }

@@ -2,7 +2,7 @@
 
 mod digesting;
 
-pub use digesting::{ask, assert_true, digest, spelled};
+pub use digesting::{DIGESTER, ask, assert_true, digest, digests_made, spelled};
 
 use kurabe_core::Error;
 use kurabe_core::process::ProcessIdentity;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Creates a store for one test, in a temporary directory that is removed with it.
 pub fn fresh_store() -> (TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
+    let store = SqliteStore::open(&directory.path().join("kurabe.db"), DIGESTER).unwrap();
     (directory, store)
 }
 

@@ -1,8 +1,8 @@
 //! Exchange of runs between stores: runs that both have are not read.
 
-use kurabe_compare::{DIGEST_VERSION, digest};
+use kurabe_compare::DIGESTER;
 use kurabe_core::Result;
-use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::digest::Digests;
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_lab::{Exchanged, exchange};
 use kurabe_store::{Archive, RunHash, Runs, SqliteStore, Store};
@@ -42,20 +42,15 @@ impl Runs for Watched {
         self.0.load(id)
     }
 
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
-        self.0.digests(version, make, progress)
+    fn digests(&self, progress: &mut dyn FnMut(usize, usize)) -> Result<Digests> {
+        self.0.digests(progress)
     }
 }
 
 #[test]
 fn what_both_have_is_not_read_again() {
     let folder = tempfile::tempdir().unwrap();
-    let store = |name| SqliteStore::open(&folder.path().join(name)).unwrap();
+    let store = |name| SqliteStore::open(&folder.path().join(name), DIGESTER).unwrap();
     let (from, to) = (Watched(store("from.db"), RefCell::default()), store("to.db"));
     for number in 0..100 {
         let mut run = sample_record();
@@ -77,5 +72,5 @@ fn what_both_have_is_not_read_again() {
     assert_eq!(bring(&[]), (0, 100, 1), "only the one that differs");
     assert_eq!(to.load("b07").unwrap().labels["shelf"], "2");
     assert_eq!(bring(&[]), (0, 100, 0));
-    assert_eq!(to.digests(DIGEST_VERSION, &digest, &mut |_, _| {}).unwrap().runs.len(), 100);
+    assert_eq!(to.digests(&mut |_, _| {}).unwrap().runs.len(), 100);
 }

@@ -27,7 +27,7 @@ impl Workplace {
     }
 
     fn store(&self) -> SqliteStore {
-        SqliteStore::open(&self.0.path().join("kurabe.db")).unwrap()
+        SqliteStore::open(&self.0.path().join("kurabe.db"), kurabe_compare::DIGESTER).unwrap()
     }
 
     /// Measures to the end with its own stream and store, as a thread of a server would.

@@ -3,7 +3,7 @@
 
 use super::frame::dated_runs;
 use super::kit::*;
-use kurabe_compare::{DIGEST_VERSION, ListedRun, PivotRequest, digest, listed, measured_again, pivot};
+use kurabe_compare::{ListedRun, PivotRequest, listed, measured_again, pivot};
 use kurabe_core::record::RunSummary;
 use kurabe_report::{PIVOT_WORDS, history_doc, pivot_doc, runs_table};
 use kurabe_store::Filter;
@@ -15,7 +15,7 @@ const ON_A_PAGE: usize = 100;
 /// Handles `GET /runs`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
     let store = shared.store.runs()?;
-    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let digests = store.digests(&mut |_, _| {})?;
     let mut runs = listed(store.list()?, &digests);
     runs.reverse();
     let all = runs.len();
@@ -101,7 +101,7 @@ pub(crate) fn matrix(shared: &App, lang: Lang, Query(mut asked): Query<MatrixQue
         margin: MARGIN,
         ..PivotRequest::default()
     };
-    let (runs, digests) = store.pooled(request.day_chars(), DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let (runs, digests) = store.pooled(request.day_chars(), &mut |_, _| {})?;
     let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
     let first = if asked.by == "run" { runs.len().saturating_sub(MOST_ROWS) } else { 0 };
     let (count, most) = (runs.len(), MOST_ROWS);
@@ -143,7 +143,7 @@ const MOST_DATES: usize = 60;
 /// Handles `GET /history`.
 pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
     let store = shared.store.runs()?;
-    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let digests = store.digests(&mut |_, _| {})?;
     let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
     let filter = Filter { device, ..Filter::default() };
     let runs = filter.apply(store.list()?);
