@@ -10,10 +10,12 @@
 //! is advanced to the event and its answers are prepared, because that takes some microseconds
 //! after a long sleep. The answers still leave at their due time.
 
+mod accounts;
 mod clients;
 mod commands;
 mod connection;
 mod front;
+mod hub_clock;
 mod input;
 mod operations;
 mod orders;
@@ -29,21 +31,20 @@ pub(crate) use recipient::{FrontOutcome, FrontRequest};
 use crate::clock::{Granted, RealTime, WaitFor, wait_for};
 use crate::disk::Disk;
 use crate::fault::DeviceFaults;
-use crate::honesty::Account;
 use crate::listen::Doorway;
 use crate::protocol::Export;
 use crate::request::ServeRequest;
 use crate::workers::{Returned, Workers};
-use connection::Connection;
+use accounts::Accounts;
+use connection::Connections;
+use hub_clock::HubClock;
 use kurabe_core::{Error, text};
 use kurabe_sim::Stack;
-use pending::PendingRequest;
+use pending::Requests;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
 
 /// Largest number of clients at a time.
 pub(crate) const MOST_CONNECTIONS: usize = 16;
@@ -52,12 +53,6 @@ const HOUSEKEEPING_NS: u64 = 500_000_000;
 /// Time before an event in which sockets are not polled, because that could delay the event. Its
 /// answers are prepared instead, which takes 6 to 8 µs if the processor has slept.
 const LAST_LOOK_NS: u64 = 10_000;
-/// Duration of a rest. A shorter one ends before the processor is given away, and a longer one
-/// delays more answers.
-const REST_NS: u64 = 50_000;
-/// Longest time that a sleep allows the thread to stay awake. The kernel checks each second
-/// separately.
-const MOST_AWAKE_NS: u64 = 10_000_000;
 /// Steps of the stack per round. A model that takes longer to compute than it simulates must not
 /// keep clients waiting.
 const MOST_STEPS: usize = 4096;
@@ -87,45 +82,18 @@ pub(crate) struct Hub {
     parts: HubParts,
     epoll: OwnedFd,
     workers: Workers,
-    connections: HashMap<u64, Connection>,
-    next_connection: u64,
-    operations: HashMap<u64, PendingRequest>,
-    next_operation: u64,
-    /// Sequence number of the last write, by which writes are identified after a power cut.
-    writes: u64,
-    acknowledged_writes: u64,
-    /// Changes that a front requested, in order of arrival. The stack receives them in this order,
-    /// even if workers finish their data in another.
-    front_changes: VecDeque<u64>,
-    /// Due times of answers that do not depend on the stack: requests of kurabe's own client, and
-    /// those that a fault delays.
-    timed: BTreeSet<(u64, u64)>,
+    connections: Connections,
+    requests: Requests,
     faults: DeviceFaults,
-    /// Connections with something to send.
-    dirty: HashSet<u64>,
-    account: Account,
-    /// Counters and measured values; the other figures are computed on request.
-    counts: ServedFigures,
-    /// Whether clients are accepted, and the number of requests by kurabe's own client before that.
+    accounts: Accounts,
+    clock: HubClock,
+    /// Whether the round trip is known and clients are accepted.
     announced: bool,
-    own_requests: u64,
     /// Work to do at the beginning of each power cut.
     at_cut: Option<Box<dyn Fn() + Send>>,
     /// Whether power is off after a cut. Requests of fronts fail until it is on, because fronts
     /// cannot reconnect.
     is_off: bool,
-    granted: Granted,
-    accepts: bool,
-    checked_ns: u64,
-    /// Time at which the sockets were last polled.
-    looked_ns: u64,
-    /// Arrival time given to what the last poll found. It arrived after the previous poll, at an
-    /// unknown time.
-    heard_ns: u64,
-    /// Time spent waiting for due answers that were ready, which does not count as work.
-    held_ns: u64,
-    /// Time until which this thread may stay awake without being throttled by the kernel.
-    awake_until_ns: u64,
     ended: bool,
     /// Reason why the hub ended unexpectedly.
     failure: Option<Error>,
@@ -138,32 +106,14 @@ impl Hub {
         Ok(Self {
             epoll,
             workers,
-            connections: HashMap::new(),
-            next_connection: FIRST_CONNECTION,
-            operations: HashMap::new(),
-            next_operation: 0,
-            writes: 0,
-            acknowledged_writes: 0,
-            front_changes: VecDeque::new(),
-            timed: BTreeSet::new(),
+            connections: Connections::from(FIRST_CONNECTION),
+            requests: Requests::default(),
             faults: DeviceFaults::default(),
-            dirty: HashSet::new(),
-            account: Account::default(),
-            counts: ServedFigures {
-                round_trip_ns: parts.request.settings.round_trip_ns.unwrap_or(0),
-                ..ServedFigures::default()
-            },
+            accounts: Accounts::new(parts.request.settings.round_trip_ns.unwrap_or(0)),
+            clock: HubClock::new(parts.time, granted),
             announced: false,
-            own_requests: 0,
             at_cut: None,
             is_off: false,
-            awake_until_ns: if granted.awake_per_rest.is_some() { MOST_AWAKE_NS } else { u64::MAX },
-            granted,
-            accepts: false,
-            checked_ns: 0,
-            looked_ns: 0,
-            heard_ns: 0,
-            held_ns: 0,
             ended: false,
             failure: None,
             parts,
@@ -172,14 +122,14 @@ impl Hub {
 
     /// Accepts clients from now on.
     pub(crate) fn accept_clients(&mut self) -> kurabe_core::Result<()> {
-        if let Some(listener) = self.parts.listener.as_ref().filter(|_| !self.accepts) {
+        if let Some(listener) = self.parts.listener.as_ref().filter(|_| !self.connections.are_accepted) {
             let data = epoll::EventData::new_u64(LISTENER);
             let added = epoll::add(&self.epoll, &listener.socket, data, epoll::EventFlags::IN);
             added.map_err(|error| {
                 let message = text!("cannot accept clients", "クライアントを受け付けられません");
                 Error::os(message, &error.into())
             })?;
-            self.accepts = true;
+            self.connections.are_accepted = true;
         }
         Ok(())
     }
@@ -202,12 +152,12 @@ impl Hub {
             self.flush_all();
             worked |= self.drive_ahead();
             let now_ns = self.now_ns();
-            let held_ns = std::mem::take(&mut self.held_ns);
+            let held_ns = self.clock.take_held_ns();
             if worked {
-                self.account.worked(from_ns, now_ns.saturating_sub(held_ns).max(from_ns));
+                self.accounts.account.worked(from_ns, now_ns.saturating_sub(held_ns).max(from_ns));
             }
-            if now_ns - self.checked_ns >= HOUSEKEEPING_NS {
-                self.checked_ns = now_ns;
+            if now_ns - self.clock.checked_ns >= HOUSEKEEPING_NS {
+                self.clock.checked_ns = now_ns;
                 self.keep_house();
             }
         }
@@ -220,7 +170,7 @@ impl Hub {
     }
 
     pub(crate) fn now_ns(&self) -> u64 {
-        self.parts.time.now_ns()
+        self.clock.now_ns()
     }
 
     /// Waits for a socket, the bell or the stack's next event.
@@ -228,18 +178,15 @@ impl Hub {
         loop {
             events.clear();
             // While no request is pending, events in the stack are not urgent.
-            let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
-            let due = of_stack.into_iter().chain(self.timed.first().map(|(due_ns, _)| *due_ns)).min();
-            let mut now_ns = self.now_ns();
-            if now_ns > self.awake_until_ns {
-                std::thread::sleep(Duration::from_nanos(REST_NS));
-                now_ns = self.wake(now_ns);
-            }
+            let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.requests.pending.is_empty());
+            let due =
+                of_stack.into_iter().chain(self.requests.timed.first().map(|(due_ns, _)| *due_ns)).min();
+            let now_ns = self.clock.rest();
             let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
             match wait_for(due, now_ns, self.parts.request.settings.spin_ns, HOUSEKEEPING_NS) {
                 // Clients are heard between two events, however quickly events follow each other.
                 WaitFor::Not | WaitFor::Awake if is_near => {
-                    let is_heard = now_ns.saturating_sub(self.looked_ns) <= LAST_LOOK_NS;
+                    let is_heard = now_ns.saturating_sub(self.clock.looked_ns) <= LAST_LOOK_NS;
                     return if is_heard { Ok(()) } else { self.look(events) };
                 }
                 WaitFor::Not => return self.look(events),
@@ -255,12 +202,12 @@ impl Hub {
                     let (tv_sec, tv_nsec) =
                         ((most_ns / 1_000_000_000) as i64, (most_ns % 1_000_000_000) as i64);
                     let polled = poll(&mut fds, Some(&Timespec { tv_sec, tv_nsec }));
-                    let woke_ns = self.wake(now_ns);
+                    let woke_ns = self.clock.wake(now_ns);
                     match polled {
                         Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
                         Ok(_) => {
                             // This event woke the thread.
-                            self.looked_ns = woke_ns;
+                            self.clock.looked_ns = woke_ns;
                             return self.look(events);
                         }
                         Err(error) => return Err(error.into()),
@@ -270,20 +217,8 @@ impl Hub {
         }
     }
 
-    /// Records a sleep since `from_ns`, which extends the time that the thread may stay awake.
-    /// Returns the current time.
-    fn wake(&mut self, from_ns: u64) -> u64 {
-        let now_ns = self.now_ns();
-        if let Some(times) = self.granted.awake_per_rest {
-            let earned_ns = (now_ns - from_ns) * (times + 1);
-            self.awake_until_ns = (self.awake_until_ns.max(from_ns) + earned_ns).min(now_ns + MOST_AWAKE_NS);
-        }
-        now_ns
-    }
-
     fn look(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
-        let now_ns = self.now_ns();
-        self.heard_ns = std::mem::replace(&mut self.looked_ns, now_ns).midpoint(now_ns);
+        self.clock.look();
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&none)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -300,8 +235,10 @@ impl Hub {
             self.parts.stack.advance(due_ns);
             worked |= self.take_completions();
         }
-        while let Some(next) = self.timed.first().copied().filter(|(due_ns, _)| *due_ns <= self.now_ns()) {
-            self.timed.remove(&next);
+        while let Some(next) =
+            self.requests.timed.first().copied().filter(|(due_ns, _)| *due_ns <= self.now_ns())
+        {
+            self.requests.timed.remove(&next);
             self.held_is_due(next.1);
         }
         worked
@@ -311,22 +248,11 @@ impl Hub {
     fn drive_ahead(&mut self) -> bool {
         let soon_ns = self.now_ns() + LAST_LOOK_NS.min(self.parts.request.settings.spin_ns);
         let due_ns = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= soon_ns);
-        let Some(due_ns) = due_ns.filter(|_| !self.operations.is_empty()) else { return false };
+        let Some(due_ns) = due_ns.filter(|_| !self.requests.pending.is_empty()) else { return false };
         self.parts.stack.advance(due_ns);
         let worked = self.take_completions();
         self.flush_all();
         worked
-    }
-
-    /// Waits until an answer that is ready is due, which is in a moment.
-    fn hold_until(&mut self, due_ns: u64) {
-        let from_ns = self.now_ns();
-        let mut now_ns = from_ns;
-        while now_ns < due_ns {
-            std::hint::spin_loop();
-            now_ns = self.now_ns();
-        }
-        self.held_ns += now_ns - from_ns;
     }
 
     fn take_completions(&mut self) -> bool {
@@ -357,10 +283,10 @@ impl Hub {
                 self.payload_came(connection, incoming, alive);
             }
             Returned::Answered { began } => {
-                began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
+                began.into_iter().for_each(|(timing, at_ns)| self.accounts.account.sent(timing, at_ns));
             }
             Returned::Sent { connection, rest, began, bytes, alive } => {
-                began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
+                began.into_iter().for_each(|(timing, at_ns)| self.accounts.account.sent(timing, at_ns));
                 self.sending_returned(connection, rest, bytes, alive);
             }
         }

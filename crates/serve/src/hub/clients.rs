@@ -19,8 +19,8 @@ impl Hub {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match rustix::net::accept_with(&listener.socket, flags) {
                 // Even the connections that are refused with a message are limited.
-                Ok(_) if self.connections.len() >= 2 * MOST_CONNECTIONS => {
-                    self.counts.refused_connections += 1;
+                Ok(_) if self.connections.all.len() >= 2 * MOST_CONNECTIONS => {
+                    self.accounts.counts.refused_connections += 1;
                 }
                 Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
@@ -29,7 +29,7 @@ impl Hub {
                 // tries again.
                 Err(_) => {
                     let _ = epoll::delete(&self.epoll, &listener.socket);
-                    self.accepts = false;
+                    self.connections.are_accepted = false;
                     return;
                 }
             }
@@ -42,17 +42,17 @@ impl Hub {
             listener.prepare(&socket);
         }
         if self.clients() >= MOST_CONNECTIONS {
-            self.counts.refused_connections += 1;
+            self.accounts.counts.refused_connections += 1;
             return self.connect(socket, Conversation::new(Arc::new([])), Peer::Surplus);
         }
         let conversation = Conversation::new(Arc::clone(&self.parts.exports));
-        self.counts.connections += 1;
+        self.accounts.counts.connections += 1;
         self.connect(socket, conversation, Peer::Client);
     }
 
     /// Returns the number of clients.
     pub(super) fn clients(&self) -> usize {
-        self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
+        self.connections.all.values().filter(|connection| connection.peer == Peer::Client).count()
     }
 
     /// Starts the conversation with kurabe's own client.
@@ -69,8 +69,8 @@ impl Hub {
 
     fn connect(&mut self, socket: OwnedFd, conversation: Conversation, peer: Peer) {
         give_room(&socket);
-        let id = self.next_connection;
-        self.next_connection += 1;
+        let id = self.connections.next;
+        self.connections.next += 1;
         debug_assert!(id >= FIRST_CONNECTION && id != LISTENER);
         let interest = EventFlags::IN;
         if epoll::add(&self.epoll, &socket, EventData::new_u64(id), interest).is_err() {
@@ -93,7 +93,7 @@ impl Hub {
             deadline_ns: (!has_begun).then(|| self.now_ns() + PATIENCE_NS),
             peer,
         };
-        self.connections.insert(id, connection);
+        self.connections.all.insert(id, connection);
         if !has_begun {
             self.say(id, Segment::of_bytes(Conversation::greeting()));
         }
@@ -101,7 +101,7 @@ impl Hub {
 
     /// Handles an event of a connection: data has arrived, it can be written to, or it was closed.
     pub(super) fn look_at(&mut self, id: u64, flags: EventFlags) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         if flags.intersects(EventFlags::ERR)
             || (flags.contains(EventFlags::HUP) && !flags.contains(EventFlags::IN))
         {
@@ -109,7 +109,7 @@ impl Hub {
         }
         if flags.contains(EventFlags::OUT) {
             connection.is_full = false;
-            self.dirty.insert(id);
+            self.connections.dirty.insert(id);
         }
         if flags.contains(EventFlags::IN) {
             self.take_input(id);
@@ -120,7 +120,7 @@ impl Hub {
     /// Updates the events that a connection waits for, and drops it when it is done.
     pub(super) fn adjust(&mut self, id: u64) {
         let now_ns = self.now_ns();
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         if connection.is_done() {
             return self.drop_connection(id);
         }
@@ -139,27 +139,32 @@ impl Hub {
 
     /// Drops a connection. Its requests in the stack continue and are not answered.
     pub(super) fn drop_connection(&mut self, id: u64) {
-        if let Some(connection) = self.connections.remove(&id) {
+        if let Some(connection) = self.connections.all.remove(&id) {
             let _ = epoll::delete(&self.epoll, &*connection.socket);
             // A worker may still hold the socket.
             let _ = rustix::net::shutdown(&connection.socket, rustix::net::Shutdown::Both);
         }
-        self.dirty.remove(&id);
+        self.connections.dirty.remove(&id);
     }
 
     /// Drops clients that take too long.
     pub(super) fn keep_house(&mut self) {
         let now_ns = self.now_ns();
         // Lets an idle stack catch up, so that the next request does not have to wait for that.
-        if self.operations.is_empty() {
+        if self.requests.pending.is_empty() {
             self.parts.stack.advance(now_ns.saturating_sub(super::HOUSEKEEPING_NS));
         }
         let late = |connection: &Connection| connection.deadline_ns.is_some_and(|deadline| deadline < now_ns);
-        let late: Vec<u64> =
-            self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
-        self.counts.slow_connections += late.len() as u64;
+        let late: Vec<u64> = self
+            .connections
+            .all
+            .iter()
+            .filter(|(_, connection)| late(connection))
+            .map(|(id, _)| *id)
+            .collect();
+        self.accounts.counts.slow_connections += late.len() as u64;
         late.into_iter().for_each(|id| self.drop_connection(id));
-        if !self.accepts && self.announced {
+        if !self.connections.are_accepted && self.announced {
             // On failure, the next round tries again.
             let _ = self.accept_clients();
         }

@@ -2,6 +2,7 @@
 
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
+use super::pending::{PendingRequest, Stage};
 use super::{Hub, HubParts};
 use crate::fault::DeviceFault;
 use crate::power::CutReport;
@@ -10,7 +11,6 @@ use crate::request::ServeRequest;
 use kurabe_core::mention::{LAYER, MODELS_SHOW, POWER_CUTS};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_sim::{Control, Stack};
-use std::collections::HashSet;
 
 /// Size of the journals above which entries that a power cut can no longer affect are removed.
 pub(super) const JOURNAL_BYTES: u64 = 32 << 20;
@@ -24,9 +24,10 @@ impl Hub {
             HubCommand::Measured(round_trip_ns, answer) => {
                 let now_ns = self.now_ns();
                 self.parts.request.settings.faults.drain(..).for_each(|fault| self.faults.set(fault, now_ns));
-                self.counts.round_trip_ns =
+                self.accounts.counts.round_trip_ns =
                     self.parts.request.settings.round_trip_ns.unwrap_or(round_trip_ns);
-                self.counts.request_ns = self.account.work().0 / self.own_requests.max(1);
+                self.accounts.counts.request_ns =
+                    self.accounts.account.work().0 / self.accounts.own_requests.max(1);
                 self.announced = true;
                 let _ = answer.send(self.accept_clients());
             }
@@ -46,7 +47,7 @@ impl Hub {
             }
             HubCommand::CutAfter(writes, answer) => {
                 let rules = self.parts.request.settings.power.as_mut().ok_or_else(no_power_cuts);
-                let after_writes = self.acknowledged_writes + writes;
+                let after_writes = self.requests.acknowledged_writes + writes;
                 drop(answer.send(rules.map(|rules| rules.after_writes = Some(after_writes))));
             }
             HubCommand::AtCut(work) => self.at_cut = Some(work),
@@ -93,10 +94,11 @@ impl Hub {
             return Ok(());
         }
         self.faults.lift();
-        for (_, operation) in std::mem::take(&mut self.timed) {
-            if let Some((due_ns, _)) = self.operations.get_mut(&operation).and_then(|held| held.due.as_mut())
+        for (_, operation) in std::mem::take(&mut self.requests.timed) {
+            if let Some(PendingRequest { stage: Stage::Held(completion, _), .. }) =
+                self.requests.pending.get_mut(&operation)
             {
-                *due_ns = now_ns.min(*due_ns);
+                completion.due_ns = completion.due_ns.min(now_ns);
             }
             self.held_is_due(operation);
         }
@@ -105,28 +107,28 @@ impl Hub {
 
     pub(crate) fn figures(&self) -> ServedFigures {
         let served_ns = self.now_ns();
-        let (busy_ns, busiest_second_share, server_bound_seconds) = self.account.work();
+        let (busy_ns, busiest_second_share, server_bound_seconds) = self.accounts.account.work();
         ServedFigures {
             served_ns,
             clients: self.clients() as u64,
-            lateness: self.account.lateness(),
+            lateness: self.accounts.account.lateness(),
             busy_share: busy_ns as f64 / served_ns.max(1) as f64,
             busiest_second_share,
             server_bound_seconds,
             defect: self.parts.stack.check_sound().err().map(|error| error.what().clone()),
-            grants: self.granted.grants.clone(),
+            grants: self.clock.grants().clone(),
             data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
             faults: self.faults.figures(),
             // The figures of clients and of the host are added by a thread with time for it.
-            ..self.counts.clone()
+            ..self.accounts.counts.clone()
         }
     }
 
     pub(crate) fn rehearsal(&self) -> Option<Rehearsal> {
-        self.account.rehearsal(
+        self.accounts.account.rehearsal(
             &self.parts.request.spec,
             self.parts.request.settings.seed,
-            self.counts.round_trip_ns,
+            self.accounts.counts.round_trip_ns,
         )
     }
 
@@ -136,13 +138,14 @@ impl Hub {
         let rules = self.parts.request.settings.power.clone().ok_or_else(no_power_cuts)?;
         // Programs stop with the power, before any of their requests fails.
         self.at_cut.iter().for_each(|work| work());
-        let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
+        let clients = self.connections.all.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
         let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();
         clients.into_iter().for_each(|id| self.drop_connection(id));
         // Jobs of workers are not acknowledged yet, but must not finish after the cut.
         let settled = self.workers.settle();
-        let in_flight = self.writes_in_flight();
-        let mut report = CutReport { acknowledged_writes: self.acknowledged_writes, ..CutReport::default() };
+        let in_flight = self.requests.writes_in_flight();
+        let mut report =
+            CutReport { acknowledged_writes: self.requests.acknowledged_writes, ..CutReport::default() };
         let at_risk = self.parts.stack.at_risk_by_unit();
         for (disk, at_risk) in self.parts.disks.iter().zip(&at_risk) {
             let cut = disk.with_journal(|journal, data| journal.cut(data, &at_risk.lost, &in_flight, &rules));
@@ -155,20 +158,13 @@ impl Hub {
             report.sectors_lost += cut.sectors_lost;
         }
         self.drop_front_requests();
-        self.operations.clear();
-        self.front_changes.clear();
-        self.timed.clear();
+        self.requests.clear();
         self.is_off = true;
         // The kernel's connections continue.
         settled.into_iter().for_each(|returned| self.job_returned(returned));
-        self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.request.spec, self.parts.request.settings.seed)?;
-        self.counts.cuts.push(report);
+        self.accounts.counts.cuts.push(report);
         Ok(report)
-    }
-
-    fn writes_in_flight(&self) -> HashSet<u64> {
-        self.operations.values().filter_map(super::pending::PendingRequest::write_in_flight).collect()
     }
 
     /// Removes journal entries that a power cut can no longer affect, if the journal is larger than
@@ -180,7 +176,7 @@ impl Hub {
         if !self.parts.disks.iter().any(|disk| is_large(disk)) {
             return;
         }
-        let (at_risk, in_flight) = (self.parts.stack.at_risk_by_unit(), self.writes_in_flight());
+        let (at_risk, in_flight) = (self.parts.stack.at_risk_by_unit(), self.requests.writes_in_flight());
         for (disk, at_risk) in self.parts.disks.iter().zip(&at_risk) {
             disk.with_journal(|journal, _| journal.forget(&at_risk.lost, &in_flight));
         }

@@ -5,7 +5,7 @@ use crate::segment::Segment;
 use crate::workers::Incoming;
 use rustix::event::epoll::EventFlags;
 use rustix::fd::OwnedFd;
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// Largest number of pending requests per client; further ones wait in its socket.
@@ -40,6 +40,28 @@ pub(super) enum Peer {
     Own,
     /// The kernel, with a block device; it cannot reconnect.
     Kernel,
+}
+
+/// The connections of a hub, by their tokens in epoll.
+pub(super) struct Connections {
+    pub(super) all: HashMap<u64, Connection>,
+    pub(super) next: u64,
+    /// Those with something to send.
+    pub(super) dirty: HashSet<u64>,
+    /// Whether the listener is polled.
+    pub(super) are_accepted: bool,
+}
+
+impl Connections {
+    /// Creates connections whose tokens begin with this one.
+    pub(super) fn from(first: u64) -> Self {
+        Self { all: HashMap::new(), next: first, dirty: HashSet::new(), are_accepted: false }
+    }
+
+    /// Returns the peer of a connection that still exists.
+    pub(super) fn peer(&self, id: u64) -> Option<Peer> {
+        self.all.get(&id).map(|connection| connection.peer)
+    }
 }
 
 /// Connection of a client or the kernel, with its pending data.

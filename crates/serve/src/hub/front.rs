@@ -27,18 +27,16 @@ impl Hub {
 
     /// Returns whether a connection belongs to a front and power is off.
     pub(super) fn is_front_without_power(&self, id: u64) -> bool {
-        self.is_off && self.connections.get(&id).is_some_and(|connection| connection.peer == Peer::Kernel)
+        self.is_off && self.connections.peer(id) == Some(Peer::Kernel)
     }
 
     /// Fails the pending requests of fronts.
     pub(super) fn drop_front_requests(&mut self) {
         let is_of_front = |recipient: &Recipient| match recipient {
             Recipient::Front(_) => true,
-            Recipient::Connection(id) => {
-                self.connections.get(id).is_some_and(|connection| connection.peer == Peer::Kernel)
-            }
+            Recipient::Connection(id) => self.connections.peer(*id) == Some(Peer::Kernel),
         };
-        let of_fronts = self.operations.iter().filter(|(_, pending)| is_of_front(&pending.recipient));
+        let of_fronts = self.requests.pending.iter().filter(|(_, pending)| is_of_front(&pending.recipient));
         let of_fronts: Vec<u64> = of_fronts.map(|(operation, _)| *operation).collect();
         of_fronts.into_iter().for_each(|operation| self.fail(operation, NbdError::Io));
     }
@@ -51,7 +49,7 @@ impl Hub {
         timing: Option<Timing>,
     ) {
         if let Some(timing) = timing {
-            self.hold_until(timing.due_ns);
+            self.clock.hold_until(timing.due_ns);
         }
         if let Ok(Body::Bytes(bytes)) = &outcome
             && bytes.len() > SMALL_BYTES
@@ -59,17 +57,16 @@ impl Hub {
             return self.workers.give(PayloadJob::Answer { answer, outcome, timing });
         }
         if let Some(timing) = timing {
-            self.account.sent(timing, self.now_ns());
+            self.accounts.account.sent(timing, self.now_ns());
         }
         answer(outcome);
     }
 
     /// Returns whether a request bypasses the stack: one that measures the round trip, or one that
     /// concerns no data.
-    pub(super) fn is_beside_stack(&self, operation: u64) -> bool {
-        let Some(pending) = self.operations.get(&operation) else { return false };
-        let is_own = match &pending.recipient {
-            Recipient::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
+    pub(super) fn bypasses_stack(&self, recipient: &Recipient, command: NbdCommand) -> bool {
+        let is_own = match recipient {
+            Recipient::Connection(id) => match self.connections.peer(*id) {
                 Some(Peer::Own) => true,
                 Some(Peer::Kernel) => !self.announced,
                 Some(Peer::Client | Peer::Surplus) | None => false,
@@ -77,6 +74,6 @@ impl Hub {
             // Before the round trip is known, only kurabe's own client has access.
             Recipient::Front(_) => !self.announced,
         };
-        is_own || pending.request.command == NbdCommand::BlockStatus
+        is_own || command == NbdCommand::BlockStatus
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 impl Hub {
     /// Receives data of a connection.
     pub(super) fn take_input(&mut self, id: u64) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         if matches!(connection.incomings, Incomings::Waiting(_)) {
             return self.hand_over_payload(id, Vec::new());
         }
@@ -27,14 +27,14 @@ impl Hub {
             Err(Errno::AGAIN | Errno::INTR) => return,
             Err(_) => return self.drop_connection(id),
         }
-        self.take_turns(id, self.heard_ns);
+        self.take_turns(id, self.clock.heard_ns);
     }
 
     /// Processes turns in the received data, which arrived at `came_ns`.
     pub(super) fn take_turns(&mut self, id: u64, came_ns: u64) {
         let mut taken = 0;
         loop {
-            let Some(connection) = self.connections.get_mut(&id) else { return };
+            let Some(connection) = self.connections.all.get_mut(&id) else { return };
             if !connection.takes_requests() || taken == connection.held_bytes {
                 break;
             }
@@ -42,7 +42,7 @@ impl Hub {
                 break;
             }
         }
-        if let Some(connection) = self.connections.get_mut(&id)
+        if let Some(connection) = self.connections.all.get_mut(&id)
             && taken > 0
         {
             connection.held.copy_within(taken..connection.held_bytes, 0);
@@ -52,7 +52,7 @@ impl Hub {
 
     /// Processes one turn. Returns whether there was one, so that more may follow.
     fn take_turn(&mut self, id: u64, taken: &mut usize, came_ns: u64) -> bool {
-        let Some(connection) = self.connections.get_mut(&id) else { return false };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return false };
         let held = &connection.held[*taken..connection.held_bytes];
         match connection.conversation.next(held) {
             Turn::Wait => false,
@@ -82,7 +82,7 @@ impl Hub {
         came_ns: u64,
     ) -> bool {
         let is_without_power = self.is_front_without_power(id);
-        let Some(connection) = self.connections.get_mut(&id) else { return false };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return false };
         let payload_bytes = request.payload_bytes() as usize;
         let behind = &connection.held[*taken + head_bytes..connection.held_bytes];
         let is_small = payload_bytes <= SMALL_BYTES;
@@ -105,7 +105,7 @@ impl Hub {
             }
             return true;
         }
-        let number = self.operations.get(&operation).map_or(0, |operation| operation.number);
+        let number = self.requests.pending.get(&operation).map_or(0, |operation| operation.number);
         let incoming = Incoming {
             operation,
             offset_bytes: request.offset_bytes,
@@ -113,7 +113,7 @@ impl Hub {
             number,
             failure: error.or(self.fault_of(operation)),
         };
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.all.get_mut(&id) {
             connection.incomings = Incomings::Waiting(incoming);
         }
         self.hand_over_payload(id, payload);
@@ -122,12 +122,12 @@ impl Hub {
 
     /// Lets a worker receive the rest of a payload; `first` is the part that has arrived.
     fn hand_over_payload(&mut self, id: u64, first: Vec<u8>) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         let Connection { incomings, socket, conversation, .. } = connection;
         match std::mem::replace(incomings, Incomings::AtWorker) {
             Incomings::Waiting(mut incoming) => {
                 // A power cut has failed the request, so the rest of its data is discarded.
-                if !self.operations.contains_key(&incoming.operation) {
+                if !self.requests.pending.contains_key(&incoming.operation) {
                     incoming.failure.get_or_insert(NbdError::Io);
                 }
                 let (socket, disk) =
@@ -141,7 +141,7 @@ impl Hub {
     /// Continues after a worker has received the available part of a payload.
     pub(super) fn payload_came(&mut self, id: u64, incoming: Incoming, alive: bool) {
         let is_whole = incoming.left_bytes == 0;
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.all.get_mut(&id) {
             connection.incomings = match (alive, is_whole) {
                 (false, _) => Incomings::Ended,
                 (true, false) => {

@@ -1,7 +1,7 @@
 //! Requests on their way through the data and the stack.
 
 use super::Hub;
-use super::pending::{PendingRequest, TickedFlush};
+use super::pending::{DeviceCompletion, PendingRequest, StackSubmission, Stage, TickedFlush};
 use super::recipient::Recipient;
 use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::fault::FaultMet;
@@ -22,61 +22,51 @@ impl Hub {
         request: &NbdRequest,
         came_ns: u64,
     ) -> u64 {
-        let operation = self.next_operation;
-        self.next_operation += 1;
-        if let Some(connection) = recipient.connection().and_then(|id| self.connections.get_mut(&id)) {
+        let operation = self.requests.next;
+        self.requests.next += 1;
+        if let Some(connection) = recipient.connection().and_then(|id| self.connections.all.get_mut(&id)) {
             connection.requests += 1;
             connection.bytes += moved_bytes(request);
         }
         let mut new = PendingRequest {
+            bypasses_stack: self.bypasses_stack(&recipient, request.command),
             recipient,
             export,
             request: *request,
             came_ns,
-            asked_ns: came_ns.saturating_sub(self.counts.round_trip_ns),
-            stamp_ns: came_ns,
-            modelled: Request::new(RequestKind::Flush, 0, 0),
+            asked_ns: came_ns.saturating_sub(self.accounts.counts.round_trip_ns),
             number: 0,
-            outcome: None,
             fault: FaultMet::default(),
-            due: None,
-            is_held: false,
-            flush: None,
-            is_in_stack: false,
-            is_beside: false,
+            outcome: None,
+            stage: Stage::Arrived,
         };
         if new.request.writes() {
-            self.writes += 1;
-            new.number = self.writes;
+            self.requests.writes += 1;
+            new.number = self.requests.writes;
         }
-        self.operations.insert(operation, new);
+        self.requests.pending.insert(operation, new);
         operation
     }
 
     /// Executes a request whose payload, if it has one, is complete.
     pub(super) fn do_request(&mut self, operation: u64, payload: Vec<u8>) {
-        let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
-        let changes = waiting.changes();
-        let is_of_front = waiting.recipient.connection().is_none();
-        let keeps_bytes = changes && waiting.fault.error.is_some();
-        let data_job = data_job_of(&request, waiting.number, payload).filter(|_| !keeps_bytes);
-        let beside = self.is_beside_stack(operation);
-        if changes && !beside && is_of_front {
-            self.front_changes.push_back(operation);
-        }
-        let disk = Arc::clone(&self.parts.disks[export]);
+        let Some(pending) = self.requests.pending.get_mut(&operation) else { return };
+        let (request, changes) = (pending.request, pending.changes());
+        let is_of_front = pending.recipient.connection().is_none();
+        let keeps_bytes = changes && pending.fault.error.is_some();
+        let data_job = data_job_of(&request, pending.number, payload).filter(|_| !keeps_bytes);
+        let disk = Arc::clone(&self.parts.disks[pending.export]);
         let is_small = disk.data.is_quick() && request.length_bytes as usize <= SMALL_BYTES;
-        if let Some(waiting) = self.operations.get_mut(&operation)
-            && beside
-        {
-            waiting.is_beside = true;
-            waiting.is_held = request.command != NbdCommand::BlockStatus;
-            let due_ns = came_ns + if waiting.is_held { ANSWER_NS } else { 0 };
-            waiting.due = Some((due_ns, Ok(())));
-            if waiting.is_held {
-                self.timed.insert((due_ns, operation));
-            }
+        let bypasses_stack = pending.bypasses_stack;
+        let bypassed = |due_ns| DeviceCompletion { due_ns, outcome: Ok(()), submission: None };
+        if bypasses_stack && request.command == NbdCommand::BlockStatus {
+            pending.stage = Stage::Due(bypassed(pending.came_ns));
+        } else if bypasses_stack {
+            let due_ns = pending.came_ns + ANSWER_NS;
+            pending.stage = Stage::Held(bypassed(due_ns), None);
+            self.requests.timed.insert((due_ns, operation));
+        } else if changes && is_of_front {
+            self.requests.front_changes.push_back(operation);
         }
         match data_job {
             None => self.data_done(operation, Ok(Body::Nothing)),
@@ -94,7 +84,7 @@ impl Hub {
                 self.workers.give(PayloadJob::Data { operation, disk, data_job });
                 // Changes are made to the data before the device receives them, so that its answer
                 // comes last.
-                if !changes && !beside {
+                if !changes && !bypasses_stack {
                     self.submit(operation);
                 }
             }
@@ -103,16 +93,16 @@ impl Hub {
 
     /// Continues a request after its data was read or written.
     pub(super) fn data_done(&mut self, operation: u64, outcome: Result<Body, NbdError>) {
-        let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        if waiting.is_in_stack || waiting.is_beside {
-            waiting.outcome = Some(outcome);
+        let Some(pending) = self.requests.pending.get_mut(&operation) else { return };
+        if !matches!(pending.stage, Stage::Arrived) {
+            pending.outcome = Some(outcome);
             return self.answer_if_ready(operation);
         }
         match outcome {
             Err(error) => self.fail(operation, error),
             Ok(body) => {
-                waiting.outcome = Some(Ok(body));
-                if !self.front_changes.contains(&operation) {
+                pending.outcome = Some(Ok(body));
+                if !self.requests.front_changes.contains(&operation) {
                     self.submit(operation);
                 }
             }
@@ -123,30 +113,29 @@ impl Hub {
     /// Submits changes of fronts to the stack, in order, up to the first whose data is not in
     /// place.
     fn submit_front_changes(&mut self) {
-        while let Some(operation) = self.front_changes.front().copied() {
-            let waiting = self.operations.get(&operation);
-            if waiting.is_some_and(|waiting| waiting.outcome.is_none()) {
+        while let Some(operation) = self.requests.front_changes.front().copied() {
+            let pending = self.requests.pending.get(&operation);
+            if pending.is_some_and(|pending| pending.outcome.is_none()) {
                 return;
             }
-            self.front_changes.pop_front();
+            self.requests.front_changes.pop_front();
             self.submit(operation);
         }
     }
 
     /// Submits a request to the stack.
     fn submit(&mut self, operation: u64) {
-        let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        let (request, lies) = (waiting.request, waiting.fault.lies);
-        waiting.stamp_ns = waiting.asked_ns.max(self.parts.stack.now_ns());
-        waiting.is_in_stack = true;
-        if request.command == NbdCommand::Flush && lies {
-            let stamp_ns = waiting.stamp_ns;
+        let Some(pending) = self.requests.pending.get_mut(&operation) else { return };
+        let (asked, lies) = (&pending.request, pending.fault.lies);
+        let (unit, number) = (pending.export as u16, pending.number);
+        let fua = asked.is_fua() && asked.writes() && !lies;
+        let request = Request { unit, fua, number, ..model_request(asked) };
+        let stamp_ns = pending.asked_ns.max(self.parts.stack.now_ns());
+        pending.stage = Stage::InStack(StackSubmission { stamp_ns, request });
+        if request.kind == RequestKind::Flush && lies {
             return self.is_done(operation, stamp_ns, Ok(()));
         }
-        let fua = request.is_fua() && waiting.request.writes() && !lies;
-        waiting.modelled =
-            Request { unit: waiting.export as u16, fua, number: waiting.number, ..model_request(&request) };
-        self.parts.stack.submit(waiting.stamp_ns, waiting.modelled, operation);
+        self.parts.stack.submit(stamp_ns, request, operation);
     }
 
     /// Handles a completion of the stack.
@@ -158,106 +147,106 @@ impl Hub {
     /// Records the completion of a request by the device; a fault or a tick may delay its answer.
     fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
         let now_ns = self.now_ns();
-        let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        let FaultMet { error, delay_ns, .. } = waiting.fault;
-        let mut due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
-        let request = &waiting.modelled;
-        let is_flush = request.kind == RequestKind::Flush || request.fua;
+        let Some(pending) = self.requests.pending.get_mut(&operation) else { return };
+        let Stage::InStack(submission) = pending.stage else { return };
+        let FaultMet { error, delay_ns, .. } = pending.fault;
+        let mut due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), pending.export);
+        let is_flush = submission.request.kind == RequestKind::Flush || submission.request.fua;
+        let mut ticked = None;
         if let Some(log) = self.parts.request.log.as_ref().filter(|_| is_flush) {
             let number = log.flush_came();
             if log.is_ticked() {
                 let tick_begin_ns = tick_begin_ns();
                 let seen_by_ns = now_ns + MOST_LOOK_NS;
-                waiting.flush = Some(TickedFlush { tick_begin_ns, number, seen_by_ns });
+                ticked = Some(TickedFlush { tick_begin_ns, number, seen_by_ns });
                 due_ns = due_ns.max(now_ns.max(at_ns) + left_ns(tick_begin_ns).max(LOOK_NS));
             }
         }
-        waiting.due = Some((due_ns, outcome.and(error.map_or(Ok(()), Err))));
-        waiting.is_held = due_ns > at_ns;
-        if waiting.is_held {
-            self.timed.insert((due_ns, operation));
+        let outcome = outcome.and(error.map_or(Ok(()), Err));
+        let completion = DeviceCompletion { due_ns, outcome, submission: Some(submission) };
+        if due_ns > at_ns {
+            pending.stage = Stage::Held(completion, ticked);
+            self.requests.timed.insert((due_ns, operation));
+        } else {
+            pending.stage = Stage::Due(completion);
+            self.answer_if_ready(operation);
         }
-        self.answer_if_ready(operation);
     }
 
     /// Answers a request that was delayed until now.
     pub(super) fn held_is_due(&mut self, operation: u64) {
         let now_ns = self.now_ns();
-        if let Some(waiting) = self.operations.get_mut(&operation) {
-            let log = self.parts.request.log.as_ref();
-            if let Some((flush, log)) = waiting.flush.zip(log)
-                && (flush.tick_begin_ns == tick_begin_ns()
-                    || now_ns < flush.seen_by_ns && !log.is_seen(flush.number))
-            {
-                self.timed.insert((now_ns + LOOK_NS, operation));
-                return;
-            }
-            waiting.is_held = false;
-            self.own_requests += u64::from(waiting.is_beside);
+        let Some(pending) = self.requests.pending.get_mut(&operation) else { return };
+        let Stage::Held(completion, ticked) = pending.stage else { return };
+        if let Some((flush, log)) = ticked.zip(self.parts.request.log.as_ref())
+            && (flush.tick_begin_ns == tick_begin_ns()
+                || now_ns < flush.seen_by_ns && !log.is_seen(flush.number))
+        {
+            self.requests.timed.insert((now_ns + LOOK_NS, operation));
+            return;
         }
+        pending.stage = Stage::Due(completion);
+        self.accounts.own_requests += u64::from(completion.submission.is_none());
         self.answer_if_ready(operation);
     }
 
     /// Determines the faults that affect a request to the stack.
     pub(super) fn meet_faults(&mut self, operation: u64) {
-        if self.is_beside_stack(operation) {
-            return;
-        }
-        if let Some(waiting) = self.operations.get_mut(&operation) {
-            waiting.fault = self.faults.meet(&waiting.request, waiting.export, waiting.came_ns);
+        let pending = self.requests.pending.get_mut(&operation);
+        if let Some(pending) = pending.filter(|pending| !pending.bypasses_stack) {
+            pending.fault = self.faults.meet(&pending.request, pending.export, pending.came_ns);
         }
     }
 
     /// Returns the error that a fault causes for a request.
     pub(super) fn fault_of(&self, operation: u64) -> Option<NbdError> {
-        self.operations.get(&operation).and_then(|waiting| waiting.fault.error)
+        self.requests.pending.get(&operation).and_then(|pending| pending.fault.error)
     }
 
     /// Answers a request if its data is ready and it is due.
     fn answer_if_ready(&mut self, operation: u64) {
-        let is_ready =
-            |waiting: &PendingRequest| waiting.outcome.is_some() && waiting.due.is_some() && !waiting.is_held;
-        if !self.operations.get(&operation).is_some_and(is_ready) {
+        let answer = self.requests.pending.get_mut(&operation).and_then(PendingRequest::take_answer);
+        let Some((DeviceCompletion { due_ns, outcome: of_stack, submission }, outcome)) = answer else {
             return;
-        }
-        let Some(mut done) = self.operations.remove(&operation) else { return };
-        let (Some(outcome), Some((due_ns, of_stack))) = (done.outcome.take(), done.due) else { return };
-        let timing = done.is_in_stack.then(|| Timing {
+        };
+        let Some(mut done) = self.requests.pending.remove(&operation) else { return };
+        let timing = submission.map(|StackSubmission { stamp_ns, request }| Timing {
             asked_ns: done.asked_ns,
             due_ns,
-            service_ns: due_ns.saturating_sub(done.stamp_ns),
-            request: done.modelled,
+            service_ns: due_ns.saturating_sub(stamp_ns),
+            request,
         });
-        self.count(&done);
-        if let Some(log) = self.parts.request.log.as_ref().filter(|_| done.is_in_stack && of_stack.is_ok()) {
-            let (request, asked_ns) = (done.modelled, done.came_ns);
-            log.add(operation, RecordedRequest { request, asked_ns, answered_ns: 0 });
+        if let Some(StackSubmission { request, .. }) = submission {
+            self.accounts.count(&done.request);
+            if let Some(log) = self.parts.request.log.as_ref().filter(|_| of_stack.is_ok()) {
+                log.add(operation, RecordedRequest { request, asked_ns: done.came_ns, answered_ns: 0 });
+            }
         }
         self.reply(&mut done, of_stack.and(outcome), timing);
-        self.after_answer(&done);
+        self.after_answer(&done.request, of_stack.is_ok());
     }
 
     /// Fails a request before it reaches the stack.
     pub(super) fn fail(&mut self, operation: u64, error: NbdError) {
-        let Some(mut done) = self.operations.remove(&operation) else { return };
-        self.counts.errors += 1;
+        let Some(mut done) = self.requests.pending.remove(&operation) else { return };
+        self.accounts.counts.errors += 1;
         self.reply(&mut done, Err(error), None);
     }
 
     /// Removes a request whose client has disconnected.
     pub(super) fn forget(&mut self, operation: u64) {
-        if let Some(done) = self.operations.remove(&operation) {
+        if let Some(done) = self.requests.pending.remove(&operation) {
             self.release(&done);
         }
     }
 
     fn release(&mut self, done: &PendingRequest) {
         let Some(id) = done.recipient.connection() else { return };
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.all.get_mut(&id) {
             connection.requests -= 1;
             connection.bytes -= moved_bytes(&done.request);
             // Requests that had to wait can be accepted now.
-            self.dirty.insert(id);
+            self.connections.dirty.insert(id);
         }
     }
 
@@ -271,7 +260,7 @@ impl Hub {
                 return;
             }
         };
-        let Some(connection) = self.connections.get(&id) else { return };
+        let Some(connection) = self.connections.all.get(&id) else { return };
         let (conversation, request) = (&connection.conversation, &done.request);
         let mut head = Vec::with_capacity(64);
         let mut body = Vec::new();
@@ -306,38 +295,18 @@ impl Hub {
         self.release(done);
     }
 
-    fn count(&mut self, done: &PendingRequest) {
-        if !done.is_in_stack {
-            return;
-        }
-        let bytes = u64::from(done.request.length_bytes);
-        match done.request.command {
-            NbdCommand::Read => {
-                self.counts.reads += 1;
-                self.counts.read_bytes += bytes;
-            }
-            NbdCommand::Write | NbdCommand::WriteZeroes => {
-                self.counts.writes += 1;
-                self.counts.written_bytes += bytes;
-            }
-            NbdCommand::Flush => self.counts.flushes += 1,
-            NbdCommand::Trim => self.counts.trims += 1,
-            _ => {}
-        }
-    }
-
     /// Cuts power after a write if that is due. After a flush, shortens the journals.
-    fn after_answer(&mut self, done: &PendingRequest) {
-        self.acknowledged_writes += u64::from(done.request.writes() && matches!(done.due, Some((_, Ok(())))));
+    fn after_answer(&mut self, request: &NbdRequest, succeeded: bool) {
+        self.requests.acknowledged_writes += u64::from(request.writes() && succeeded);
         let Some(rules) = &self.parts.request.settings.power else { return };
-        if done.request.writes() && rules.after_writes == Some(self.acknowledged_writes) {
+        if request.writes() && rules.after_writes == Some(self.requests.acknowledged_writes) {
             self.flush_all();
             if let Err(error) = self.cut_power() {
                 (self.failure, self.ended) = (Some(error), true);
             }
-        } else if done.request.command == NbdCommand::Flush {
+        } else if request.command == NbdCommand::Flush {
             self.trim_journals(0);
-        } else if done.request.writes() {
+        } else if request.writes() {
             self.trim_journals(super::commands::JOURNAL_BYTES);
         }
     }

@@ -12,18 +12,18 @@ impl Hub {
         if segment.left() == 0 {
             return;
         }
-        if let Some(connection) = self.connections.get_mut(&id) {
+        if let Some(connection) = self.connections.all.get_mut(&id) {
             connection.unsent_bytes += segment.left() as u64;
             connection.out.push_back(segment);
-            self.dirty.insert(id);
+            self.connections.dirty.insert(id);
         }
     }
 
     /// Sends all queued data.
     pub(super) fn flush_all(&mut self) {
         // Sending can make room for more requests of a connection, which are processed immediately.
-        while !self.dirty.is_empty() {
-            for id in std::mem::take(&mut self.dirty) {
+        while !self.connections.dirty.is_empty() {
+            for id in std::mem::take(&mut self.connections.dirty) {
                 self.flush(id);
                 self.take_turns(id, self.now_ns());
                 self.adjust(id);
@@ -32,12 +32,12 @@ impl Hub {
     }
 
     fn flush(&mut self, id: u64) {
-        let Some(connection) = self.connections.get(&id) else { return };
+        let Some(connection) = self.connections.all.get(&id) else { return };
         let due_ns =
             connection.out.iter().filter_map(|segment| segment.timing).map(|timing| timing.due_ns).max();
-        self.hold_until(due_ns.unwrap_or(0));
+        self.clock.hold_until(due_ns.unwrap_or(0));
         let now_ns = self.now_ns();
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         if connection.sending_at_worker || connection.is_full || connection.out.is_empty() {
             return;
         }
@@ -46,7 +46,7 @@ impl Hub {
             let (socket, segments) = (Arc::clone(&connection.socket), std::mem::take(&mut connection.out));
             return self.workers.give(PayloadJob::Send { connection: id, socket, segments });
         }
-        join(&mut connection.out, |timing| self.account.sent(timing, now_ns));
+        join(&mut connection.out, |timing| self.accounts.account.sent(timing, now_ns));
         let mut bytes = 0;
         let sent = send_all(&connection.socket, &mut connection.out, &mut bytes, None, |_| {});
         if sent.is_err() {
@@ -64,7 +64,7 @@ impl Hub {
         bytes: usize,
         alive: bool,
     ) {
-        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Some(connection) = self.connections.all.get_mut(&id) else { return };
         if !alive {
             return self.drop_connection(id);
         }
@@ -73,7 +73,7 @@ impl Hub {
         connection.is_full = !rest.is_empty();
         rest.append(&mut connection.out);
         connection.out = rest;
-        self.dirty.insert(id);
+        self.connections.dirty.insert(id);
     }
 }
 
