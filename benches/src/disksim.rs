@@ -16,7 +16,6 @@ use crate::child;
 use crate::options::Flags;
 use crate::statistics::median;
 use crate::table::{figure, layout};
-use kurabe_core::profile::Profile;
 use kurabe_core::record::LatencyRecord;
 use kurabe_core::trace::Trace;
 use kurabe_engine::Stop;
@@ -247,7 +246,7 @@ fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) ->
         spec.set(parameter, value).map_err(|error| words(&error))?;
     }
     let mut model = ModelTarget::new(&spec, 1).map_err(|error| words(&error))?;
-    let profile = Profile::parse("replay.toml", REPLAY).map_err(|error| words(&error))?;
+    let profile = kurabe_profile::parse_profile("replay.toml", REPLAY).map_err(|error| words(&error))?;
     let traces = [Some(Arc::clone(trace))];
     let (cells, _) = kurabe_virtual::measure(&mut model, &profile, &traces, &Stop::default())
         .map_err(|error| words(&error))?;

@@ -4,7 +4,7 @@ use kurabe_core::profile::Profile;
 
 pub fn holds(bytes: &[u8]) {
     let source = super::text_of(bytes);
-    let Ok(profile) = Profile::parse("fuzz.toml", source) else { return };
+    let Ok(profile) = kurabe_profile::parse_profile("fuzz.toml", source) else { return };
     for span_bytes in [0, 1, 4096, 1 << 30, u64::MAX] {
         for task in profile.tasks(span_bytes) {
             assert!(!task.cells.is_empty());

@@ -2,9 +2,9 @@
 
 use crate::args::{Global, ProfileShown, ProfilesAction, ProfilesArgs};
 use crate::output::{print_json, print_page, style, write};
-use kurabe_core::profile_library::{EVERYDAY, PROFILES, profile_named};
 use kurabe_core::{Result, shown::Shown};
 use kurabe_lab::{load_profile, text_of};
+use kurabe_profile::{EVERYDAY, PROFILES, profile_named};
 use kurabe_report::{render_profile, render_profiles};
 use kurabe_study::embedded_profile;
 

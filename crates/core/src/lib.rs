@@ -29,7 +29,6 @@ pub mod outside;
 pub mod phrases;
 pub mod process;
 pub mod profile;
-pub mod profile_library;
 pub mod quantity;
 pub mod random;
 pub mod record;

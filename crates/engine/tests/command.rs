@@ -4,7 +4,7 @@
 use crate::copy_common::{Ran, run};
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
-use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile::Step;
 use kurabe_core::record::Measure;
 use kurabe_engine::{Stop, TargetOptions, test_file_name};
 use kurabe_testkit::needs::needs;
@@ -226,10 +226,13 @@ fn every_git_pull_transfers_the_same_objects() {
         .replace("]\ncommand =", "    [\"touch\", \"{work}/.git/mark\"],\n]\ncommand =")
         .replace("]\ncold =", "    [\"touch\", \"{work}/.git/mark\"],\n]\ncold =");
     assert_eq!(text.matches("touch").count(), 2, "the profile has another form");
-    let git = Profile::parse("small", &text).unwrap().steps.into_iter().find_map(|step| match step {
-        Step::Command(step) => step.git,
-        _ => None,
-    });
+    let git =
+        kurabe_profile::parse_profile("small", &text).unwrap().steps.into_iter().find_map(
+            |step| match step {
+                Step::Command(step) => step.git,
+                _ => None,
+            },
+        );
     assert_eq!(git.map(|git| git.files), Some(400), "the profile was not made small");
     let ran = run_profile(&place.target, &text, &|_, _| {});
     ran.result.as_ref().unwrap();

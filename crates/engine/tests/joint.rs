@@ -1,7 +1,6 @@
 //! Concurrent workloads: each is a cell with its own queue, start and end.
 
 use crate::copy_common::{Ran, run};
-use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Stop, TargetOptions, test_file_name};
@@ -37,7 +36,7 @@ fn step(keys: &str) -> String {
 }
 
 fn on_model(steps: &str) -> Vec<Cell> {
-    let profile = Profile::parse("joint.toml", &profile(steps)).unwrap();
+    let profile = kurabe_profile::parse_profile("joint.toml", &profile(steps)).unwrap();
     let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
     kurabe_virtual::measure(&mut model, &profile, &vec![None; profile.steps.len()], &Stop::default())
         .unwrap()

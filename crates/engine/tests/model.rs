@@ -4,11 +4,11 @@ use kurabe_core::event::Event;
 use kurabe_core::listed::ListedOperation;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, FillRecord, Repetition};
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Error, ErrorKind, text};
 use kurabe_engine::{Session, Stop};
+use kurabe_profile::profile_named;
 use kurabe_sim::{ModelTarget, device_named};
 
 /// Returns a profile with a time limit of 10 ms for each workload.
@@ -203,7 +203,7 @@ fn a_list_of_operations_says_what_the_recorder_counts_and_their_times_sum_to_it(
          [rules]\nsize = \"4 MiB\"\nruns = 2\ntime = \"1 ms\"\norder = \"by-step\"\n\
          [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\", \"write\"]\n\
          iodepth = 4\nwarm_up = \"1 ms\"\nrate_iops = 1600000.0\n";
-    let profile = Profile::parse("late.toml", source).unwrap();
+    let profile = kurabe_profile::parse_profile("late.toml", source).unwrap();
     let mut spec = device_named("ideal-ram-disk").unwrap();
     spec.set("memory.parallel", "2").unwrap();
     let mut model = ModelTarget::new(&spec, 1).unwrap();

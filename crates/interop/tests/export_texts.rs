@@ -286,7 +286,7 @@ fn scores_and_ratios_follow_the_cells() {
     };
     let cells = vec![timed("within", 3_000_000_000), timed("to_memory", 2_000_000_000)];
     let mut record = record("/mnt", TargetKind::Directory, Statistic::Mean, cells);
-    record.header.profile = Some(kurabe_core::profile::Profile::parse("a.toml", source).unwrap());
+    record.header.profile = Some(kurabe_profile::parse_profile("a.toml", source).unwrap());
     let csv = export(&[record.clone()], ExportFormat::Csv, Lang::En).unwrap();
     let last = csv.lines().last().unwrap();
     assert!(last.contains(",a,DelayRatio,,,,,,figure,,derived,,,"), "{last}");

@@ -12,13 +12,13 @@ use crate::request::{Procedure, RunRequest};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::{Overrides, Profile};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{BenchRules, ModelBench, on_target};
 use kurabe_explain::PROBE;
 use kurabe_identify::{DeviceBench, DeviceIdentity, DeviceProperty, SurveyLimits};
 use kurabe_infer::InferenceStage;
+use kurabe_profile::profile_named;
 use std::path::Path;
 
 /// Largest test file in a directory.

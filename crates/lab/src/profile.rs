@@ -8,7 +8,6 @@ use kurabe_core::library::is_path;
 use kurabe_core::mention::{CHUNK, DIRECTION, FILES, MAX, Mention, OVER, RUNS, SIZE, TIME};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::{Overrides, Profile, Rules, Step};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
@@ -16,6 +15,7 @@ use kurabe_core::{ErrorKind, Result, text};
 use kurabe_explain::{SweepAxis, SweepPlan};
 use kurabe_fio::{FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line};
 use kurabe_host::tool_version;
+use kurabe_profile::profile_named;
 use kurabe_study::own_or_named_profile;
 use std::path::Path;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ pub fn load_profile(name: &str) -> Result<Profile> {
     if is_path(name) {
         let what = text!("cannot read the profile {name}", "プロファイル {name} を読めません");
         let source = text_of_file(name, &what)?;
-        return Profile::parse(name, &source);
+        return kurabe_profile::parse_profile(name, &source);
     }
     own_or_named_profile(name)
 }

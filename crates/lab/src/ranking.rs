@@ -5,8 +5,8 @@ use crate::movers::{in_parallel, movers};
 use crate::side_by_side::loadable;
 use crate::what_if::what_if;
 use kurabe_core::Result;
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::RunRecord;
+use kurabe_profile::profile_named;
 use kurabe_sim::{DeviceSpec, combinations, part_notes};
 use kurabe_study::{ModelLimits, Mover, RankedModel, known_misses};
 

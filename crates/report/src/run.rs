@@ -44,12 +44,12 @@ pub use why::{CauseTime, CellTime, CountOf, Per, Why, card_names, explain, mover
 use crate::{model, words};
 use figures::Figures;
 use kurabe_core::mention::{DETAILS, EXPORT, PROFILE, RUN, SHOW, WHY};
-use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::{Text, number, profile::Statistic, shown, text, workload::Direction};
 use kurabe_doc::layout::{StyledLine, display_width, pad_left, pad_right};
 use kurabe_doc::spark::{course, sparkline};
 use kurabe_doc::{Doc, Paragraph, Role, Style};
+use kurabe_profile::PROFILES;
 use rescued::rescued_in;
 use std::path::Path;
 use table::RunTable;

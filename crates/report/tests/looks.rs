@@ -129,7 +129,7 @@ fn one_line_a_cell_of_every_other_kind() {
 #[test]
 fn profiles_of_every_kind() {
     for name in ["gnome-disks", "snia-iops-small", "delay-ratio", "git-pull", "kdiskmark-3", "cdm-3"] {
-        let profile = kurabe_core::profile_library::profile_named(name).unwrap();
+        let profile = kurabe_profile::profile_named(name).unwrap();
         both(&format!("profile_{}", name.replace('-', "_")), &[80], |style| render_profile(&profile, style));
     }
 }

@@ -134,9 +134,9 @@ fn without_repetitions(cell: &Cell) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::profile_library::profile_named;
     use kurabe_core::record::{OpsRecord, Repetition};
     use kurabe_core::workload::Direction;
+    use kurabe_profile::profile_named;
 
     fn measured(group: Option<&str>, bytes: &[u64]) -> Measured {
         let repetition = |(index, bytes): (usize, &u64)| Repetition {

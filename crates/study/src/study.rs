@@ -29,8 +29,8 @@ use crate::{axis::StudyAxis, catalogue::Catalogue, figure::FigureSource, questio
 use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::{ErrorKind, Result, Text, library, nearest, shown, text};
+use kurabe_profile::profile_named;
 use serde::{Serialize, Serializer};
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -273,7 +273,11 @@ pub fn embedded_profile(name: &str) -> Option<&'static str> {
 
 /// Loads a profile by name, or from a file.
 pub(crate) fn load_profile(name: &str) -> Result<Profile> {
-    if is_path(name) { Profile::parse(name, &read_file(name)?) } else { own_or_named_profile(name) }
+    if is_path(name) {
+        kurabe_profile::parse_profile(name, &read_file(name)?)
+    } else {
+        own_or_named_profile(name)
+    }
 }
 
 /// Loads a built-in profile: one of the studies' own, or one of the library.
@@ -282,7 +286,7 @@ pub(crate) fn load_profile(name: &str) -> Result<Profile> {
 /// If no profile has this name; the error suggests the nearest.
 pub fn own_or_named_profile(name: &str) -> Result<Profile> {
     match embedded_profile(name) {
-        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+        Some(source) => kurabe_profile::parse_profile(&format!("studies/profiles/{name}.toml"), source),
         None => profile_named(name),
     }
 }

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::catalogue::Catalogue;
     use crate::study::Study;
-    use kurabe_core::profile_library::PROFILES;
+    use kurabe_profile::PROFILES;
 
     fn device(name: Option<&str>, path: &str) -> ComparedDevice {
         ComparedDevice { name: name.map(str::to_owned), path: path.into() }

@@ -8,8 +8,9 @@ use kurabe_core::environment::*;
 use kurabe_core::imported::*;
 use kurabe_core::profile::{Profile, ReplayStep, ReplayTiming, Step, Task};
 use kurabe_core::record::*;
+use kurabe_core::text;
 use kurabe_core::workload::*;
-use kurabe_core::{profile_library::profile_named, text};
+use kurabe_profile::{PROFILES, profile_named};
 
 const MS: f64 = 1e6;
 
@@ -373,5 +374,5 @@ pub fn all() -> [(&'static str, RunRecord); 11] {
 
 /// Returns every profile of the library.
 pub fn library() -> Vec<Profile> {
-    kurabe_core::profile_library::PROFILES.iter().map(|(name, _)| profile_named(name).unwrap()).collect()
+    PROFILES.iter().map(|(name, _)| profile_named(name).unwrap()).collect()
 }

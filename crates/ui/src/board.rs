@@ -291,8 +291,8 @@ pub(crate) fn column(direction: Option<Direction>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::profile_library::profile_named;
     use kurabe_core::record::Sample;
+    use kurabe_profile::profile_named;
 
     fn samples(count: u64) -> Vec<Sample> {
         (0..count).map(|place| Sample { offset_bytes: place << 20, bytes: 4096, elapsed_ns: 1000 }).collect()

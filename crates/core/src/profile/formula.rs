@@ -84,7 +84,7 @@ const DEEPEST: u32 = 32;
 const LONGEST: usize = 4096;
 
 /// Returns whether a word is a valid step name in a formula.
-pub(super) fn is_step_name(word: &str) -> bool {
+pub fn is_step_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }

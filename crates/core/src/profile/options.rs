@@ -21,8 +21,7 @@ use crate::workload::{AccessPattern, Direction, Pattern};
 use crate::{error::Result, profile::IoStep, text::Text};
 use OptionKind::{Flag, Number, Switch};
 pub use table::{OPTIONS, Overrides};
-pub(super) use values::block_sizes;
-pub use values::{OptionInput, parse_block_size};
+pub use values::{OptionInput, block_sizes, parse_block_size};
 
 /// Maximum number of operations in flight per thread.
 pub const MOST_IODEPTH: u32 = 4096;
@@ -187,7 +186,7 @@ pub fn option(name: &str) -> Option<&'static WorkloadOption> {
 
 impl Overrides {
     /// Reads the options that have a key in an `io` step.
-    pub(super) fn of_step(table: &DataTable<'_>) -> Result<Self> {
+    pub fn of_step(table: &DataTable<'_>) -> Result<Self> {
         let mut overrides = Self::default();
         for (option, key) in OPTIONS.iter().filter_map(|option| Some((option, option.key?))) {
             let Some(value) = table.get(key) else { continue };

@@ -345,7 +345,7 @@ impl Step {
 
     /// Returns the step's tasks for a target with `span_bytes` usable bytes. A task with several
     /// cells is listed under the first direction.
-    pub(crate) fn tasks(&self, step_index: usize, rules: &Rules, span_bytes: u64) -> Vec<(Direction, Task)> {
+    pub fn tasks(&self, step_index: usize, rules: &Rules, span_bytes: u64) -> Vec<(Direction, Task)> {
         let label = self.label();
         let cell = |part: &str, direction: Option<Direction>, measure: Measure| TaskCell {
             part: part.to_owned(),

@@ -7,7 +7,6 @@ use crate::real::{CachePolicy, Settings};
 use crate::session::Session;
 use crate::target::{Target, TargetOptions};
 use kurabe_core::environment::Environment;
-use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Data;
 use kurabe_host::NoiseWatch;
@@ -276,7 +275,7 @@ fn run_on_file(source: &str, size_bytes: usize, direct: bool) -> (Vec<Cell>, Vec
 }
 
 fn run(source: &str, path: &Path, direct: bool) -> Vec<Cell> {
-    let profile = Profile::parse("samples", source).unwrap();
+    let profile = kurabe_profile::parse_profile("samples", source).unwrap();
     let options = TargetOptions {
         direct,
         write_existing: true,

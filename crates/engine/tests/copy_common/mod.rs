@@ -4,7 +4,6 @@ use kurabe_core::Result;
 use kurabe_core::company::Company;
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
-use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use kurabe_engine::{
     CachePolicy, EngineChoice, Pages, Session, Settings, Stop, Target, TargetOptions, WaitMode,
@@ -51,7 +50,8 @@ pub fn run_among(
     profile: &str,
     hear: &dyn Fn(&Event, &Stop),
 ) -> Ran {
-    let profile = Profile::parse("test.toml", profile).unwrap_or_else(|error| panic!("{error:?}"));
+    let profile =
+        kurabe_profile::parse_profile("test.toml", profile).unwrap_or_else(|error| panic!("{error:?}"));
     let mut target = Target::open(given, options).unwrap();
     let settings = Settings {
         engine: EngineChoice::Auto,

@@ -18,8 +18,8 @@ use crate::drive::driver::{Plan, drive, filled_buffers};
 use crate::drive::recorder::Recorder;
 use crate::drive::source::Generator;
 use kurabe_core::profile::{Profile, Work};
-use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::workload::{Direction, EndSync, OpKind, Workload};
+use kurabe_profile::{PROFILES, profile_named};
 use kurabe_program::Stop;
 
 const MS: u64 = 1_000_000;

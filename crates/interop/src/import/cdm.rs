@@ -17,8 +17,8 @@ use super::dates::from_year_first;
 use super::kit::*;
 use super::mark_tool::procedure;
 use super::result_line::{FigureRules, LineClass, Results, parse, read_all};
-use kurabe_core::profile::{Profile, Step};
-use kurabe_core::profile_library::PROFILES;
+use kurabe_core::profile::Step;
+use kurabe_profile::PROFILES;
 use std::sync::LazyLock;
 
 const PRODUCT: &str = "CrystalDiskMark";
@@ -227,7 +227,10 @@ const PRESETS: [(&str, &str); 6] = [
 static PROFILE_TESTS: LazyLock<Vec<(&str, Vec<String>)>> = LazyLock::new(|| {
     let own = PROFILES.iter().filter(|(name, _)| name.starts_with("cdm-"));
     let tests = |(name, source): &(&'static str, &str)| {
-        Some((*name, Profile::parse(name, source).ok()?.steps.iter().map(Step::label).collect()))
+        Some((
+            *name,
+            kurabe_profile::parse_profile(name, source).ok()?.steps.iter().map(Step::label).collect(),
+        ))
     };
     own.filter_map(tests).collect()
 });

@@ -105,7 +105,7 @@ mod tests {
     use super::super::units::test::*;
     use super::*;
     use kurabe_core::profile::{FormulaUnit, Name, Profile, Step};
-    use kurabe_core::profile_library::profile_named;
+    use kurabe_profile::profile_named;
 
     #[test]
     fn phases_have_the_names_of_profiles_and_what_is_invalid_is_told() {

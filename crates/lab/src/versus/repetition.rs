@@ -62,7 +62,7 @@ impl VersusRequest {
 mod tests {
     use super::*;
     use kurabe_core::environment::Environment;
-    use kurabe_core::profile_library::profile_named;
+    use kurabe_profile::profile_named;
 
     fn short_ns(request: &VersusRequest, rotates: bool) -> Option<u64> {
         let device = BlockDevice { rotational: Some(rotates), ..BlockDevice::default() };

@@ -2,10 +2,10 @@
 
 use super::profile::{group_name, time};
 use kurabe_core::profile::Profile;
-use kurabe_core::profile_library::{EVERYDAY, PROFILES, ProfileGroup, profile_named};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Result, Text, number, text};
+use kurabe_profile::{EVERYDAY, PROFILES, ProfileGroup, profile_named};
 
 /// A built-in profile to choose.
 #[derive(Clone, Debug)]

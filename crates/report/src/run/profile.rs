@@ -3,9 +3,9 @@
 use crate::{run::steps, words};
 use kurabe_core::mention::{ALL, PROFILE, PROFILES, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
-use kurabe_core::profile_library::ProfileGroup;
 use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
 use kurabe_doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
+use kurabe_profile::ProfileGroup;
 
 /// Renders profiles in groups, with their titles and durations. `more` says that `--all` lists
 /// others.

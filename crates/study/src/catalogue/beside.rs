@@ -14,9 +14,9 @@ use super::work::{RateWork, bytes_per_s, rate_of, task_of, unit_of};
 use crate::published::Published;
 use kurabe_core::mention::{PROFILE, RUN};
 use kurabe_core::profile::{Name, Profile, Statistic, Task};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, imported::PrintedStatistic, quantity::format_bytes, text};
+use kurabe_profile::profile_named;
 use kurabe_stats::figure_in;
 use serde::Serialize;
 

@@ -60,7 +60,7 @@ fn is_workload(cell: &ImportedCell, workload: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::profile_library::profile_named;
+    use kurabe_profile::profile_named;
 
     fn cells() -> Vec<Cell> {
         let cell = |sequential: Option<bool>, block_bytes: Option<u64>, iodepth: Option<u32>, rate: f64| {

@@ -4,9 +4,8 @@ use super::table::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatisti
 use super::work::{RateWork, task_of};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Name, Profile};
-use kurabe_core::{
-    DataFile, Result, Text, Value, profile_library::profile_named, quantity::parse_bytes, text,
-};
+use kurabe_core::{DataFile, Result, Text, Value, quantity::parse_bytes, text};
+use kurabe_profile::profile_named;
 
 const TABLE_KEYS: [&str; 13] = [
     "id",

@@ -3,7 +3,8 @@
 use super::work::RateWork;
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::{Text, profile_library::profile_named, text};
+use kurabe_core::{Text, text};
+use kurabe_profile::profile_named;
 use serde::Serialize;
 
 /// Declares the values of a key in catalogue files: a variant for each, with its English and

@@ -4,10 +4,10 @@
 
 use crate::explain::blind::{measured_on, model, without_account};
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Measure, RunRecord, RunStatus};
 use kurabe_core::workload::{Arrival, Direction, EndSync, OpenLoop, SyncRule};
 use kurabe_core::{Lang, Text};
+use kurabe_profile::profile_named;
 use kurabe_report::Assessment;
 use kurabe_testkit::ssd;
 use std::fmt::Write;

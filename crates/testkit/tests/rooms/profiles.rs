@@ -2,12 +2,11 @@
 //! the text in its first line (`# LINE: WORDS`), in both languages.
 
 use kurabe_core::ErrorKind;
-use kurabe_core::profile::Profile;
 use std::path::PathBuf;
 
 /// Returns names and contents of the files of a folder.
 fn cases(folder: &str) -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../core/tests/profiles").join(folder);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../profile/tests/profiles").join(folder);
     let mut cases: Vec<(String, String)> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -23,7 +22,8 @@ fn cases(folder: &str) -> Vec<(String, String)> {
 #[test]
 fn valid_files_are_read() {
     for (name, source) in cases("valid") {
-        let profile = Profile::parse(&name, &source).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let profile =
+            kurabe_profile::parse_profile(&name, &source).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(!profile.tasks(1 << 30).is_empty(), "{name}");
     }
 }
@@ -33,7 +33,7 @@ fn invalid_files_are_refused_at_their_line_for_their_reason() {
     for (name, source) in cases("invalid") {
         let expected = source.lines().next().unwrap().strip_prefix("# ").unwrap();
         let (line, words) = expected.split_once(": ").unwrap();
-        let error = Profile::parse(&name, &source).expect_err(&name);
+        let error = kurabe_profile::parse_profile(&name, &source).expect_err(&name);
         assert_eq!(error.kind(), ErrorKind::DataFile, "{name}");
         let place = error.place().unwrap_or_else(|| panic!("{name} has no place: {error:?}"));
         assert_eq!(

@@ -3,7 +3,6 @@
 
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
-use kurabe_core::profile::Profile;
 use kurabe_core::record::RunStatus;
 use kurabe_lab::{
     Done, Envelope, Lab, Listener, Prepared, Procedure, RunHandle, RunRequest, Stream, StreamEvent,
@@ -47,7 +46,7 @@ fn reads(target: &Path, runs: u32) -> RunRequest {
          [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\"]\n\
          bytes = \"1 MiB\"\n"
     );
-    let profile = Profile::parse("reads.toml", &source).unwrap();
+    let profile = kurabe_profile::parse_profile("reads.toml", &source).unwrap();
     RunRequest {
         target: target.into(),
         procedure: Procedure::Given(Box::new(profile)),

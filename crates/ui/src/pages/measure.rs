@@ -10,10 +10,10 @@ use super::run::load;
 use super::versus::{self, Vary};
 use crate::desk::Wish;
 use crate::places::{DriveCard, drive_cards};
-use kurabe_core::profile_library::PROFILES;
 use kurabe_core::target_name::{MODEL_PREFIX, TargetName};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest};
+use kurabe_profile::PROFILES;
 use kurabe_report::{foreseen_sentence, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
 

@@ -67,7 +67,7 @@ impl<'f> OptionInput<'f> {
 }
 
 /// Reads block sizes: one, or a list of sizes, each with or without a weight.
-pub(crate) fn block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
+pub fn block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
     let elements = value.elements();
     if elements.is_empty() {
         return Err(

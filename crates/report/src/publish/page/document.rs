@@ -24,11 +24,11 @@ use crate::run::{remarks, sweep, why};
 use crate::words::{self, present};
 use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
-use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, shown, text};
 use kurabe_doc::{Block, Column, Doc, Entry, Field, Fields, Paragraph, Purpose, Role, filled};
 use kurabe_explain::LimitKind;
+use kurabe_profile::PROFILES;
 
 /// Maximum number of runs named in the head of a report. The others are counted.
 const NAMED: usize = 8;

@@ -7,9 +7,9 @@ use kurabe_compare::{
 };
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::profile::Step;
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition, RunRecord};
 use kurabe_core::workload::{Arrival, Direction, OpenLoop, Pattern, Workload};
+use kurabe_profile::profile_named;
 use kurabe_stats::Histogram;
 
 const MS: u64 = 1_000_000;

@@ -3,9 +3,9 @@
 use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
 use kurabe_core::environment::{FileSystemJournal, Link};
 use kurabe_core::profile::Profile;
-use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::record::{Cell, Measure, RankShare, RankedRepetition, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, Direction, Pattern};
+use kurabe_profile::{PROFILES, profile_named};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
 
@@ -407,7 +407,7 @@ fn a_run_of_any_profile_meets_its_copy_cell_by_cell() {
 /// Returns a profile of small random reads: over the whole target twice, in a part, in the same
 /// part with warm-up, and for a longer time.
 fn of_one_shape() -> Profile {
-    Profile::parse(
+    kurabe_profile::parse_profile(
         "steps.toml",
         r#"
 schema = 1

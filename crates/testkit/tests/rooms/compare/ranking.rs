@@ -3,10 +3,10 @@
 
 use kurabe_compare::{FIRM_SHARE, USES, Use, UseWork, recommend_cells};
 use kurabe_core::profile::Step;
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
 use kurabe_core::workload::{Data, Direction, Pattern, SyncRule, Workload};
+use kurabe_profile::profile_named;
 
 fn made_use() -> Use {
     Use::load("archive").expect("a use of the library")

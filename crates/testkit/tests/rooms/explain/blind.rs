@@ -23,13 +23,13 @@ use kurabe_core::environment::{Environment, Link};
 use kurabe_core::event::Event;
 use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
 use kurabe_core::profile::{Profile, Step};
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{FollowUp, Session, Stop};
 use kurabe_explain::{
     CellLimit, LimitKind, PROBE, Strength, limits_from_outside, probe_steps, seen_by_linux,
 };
+use kurabe_profile::profile_named;
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use kurabe_stats::{CellFlush, cell_flush};
 use std::collections::{BTreeMap, BTreeSet};

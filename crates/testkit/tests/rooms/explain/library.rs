@@ -3,12 +3,12 @@
 use crate::explain::blind::{measured_on, model, take_time, truth_of};
 use kurabe_core::model::CauseClass;
 use kurabe_core::profile::Profile;
-use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_explain::{
     FindingName, LimitKind, SweepAxis, SweepPlan, explain_sweep, limits, limits_from_outside,
 };
+use kurabe_profile::profile_named;
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use kurabe_testkit::{all_is_tested, sampled};
 

@@ -1,10 +1,10 @@
 //! The reader of `stopwatch` steps.
 
 use super::kit::keys;
-use crate::data_file::Value;
-use crate::profile::{StopwatchStep, TimeMark};
-use crate::quantity::{NS_PER_S, parse_duration_ns};
-use crate::{error::Result, text, text::Text};
+use kurabe_core::Value;
+use kurabe_core::profile::{StopwatchStep, TimeMark};
+use kurabe_core::quantity::{NS_PER_S, parse_duration_ns};
+use kurabe_core::{Result, Text, text};
 
 /// Default time limit. Old computers boot in a few minutes.
 const USUAL_LIMIT_NS: u64 = 600 * NS_PER_S;

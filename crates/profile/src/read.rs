@@ -8,62 +8,62 @@ mod io;
 mod kit;
 mod metadata;
 mod stopwatch;
+#[cfg(test)]
+mod tests;
 
-use super::formula::is_step_name;
-use super::{
-    AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, MOST_IODEPTH, Order,
-    PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, parse_block_size,
-};
-use crate::data_file::{DataFile, DataTable, Value};
-use crate::workload::{Data, Direction};
-use crate::{error::Result, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
 use kit::{
     MOST_REPETITIONS, duration, flag, integer_or, keys, positive_bytes, positive_duration, read_data,
     read_directions, read_each, refuse_idle, refuse_shared_name, size,
 };
+use kurabe_core::profile::{
+    AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, MOST_IODEPTH, Order,
+    PositionalStep, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step, is_step_name,
+    parse_block_size,
+};
+use kurabe_core::workload::{Data, Direction};
+use kurabe_core::{DataFile, DataTable, Value};
+use kurabe_core::{Result, text};
 use metadata::read_metadata;
 use stopwatch::read_stopwatch;
 
-impl Profile {
-    /// Parses a profile from TOML. Errors show `file`.
-    ///
-    /// # Errors
-    /// Fails with the line, the reason and the nearest valid word.
-    pub fn parse(file: &str, source: &str) -> Result<Self> {
-        let data = DataFile::parse(file, source)?;
-        let root = data.root(&keys(
-            "schema name title source differs statistic as_printed rules rounds precondition step \
-             derived",
-        ))?;
-        let schema = root.require("schema")?;
-        if schema.integer(0..=u64::MAX)? != 1 {
-            return Err(schema.error(&text!(
-                "this version of kurabe reads only profiles with schema 1",
-                "この kurabe が読めるプロファイルは schema 1 だけです"
-            )));
-        }
-        let steps = read_steps(&root)?;
-        let rules = read_rules(&root.require("rules")?)?;
-        Ok(Self {
-            name: root.words("name")?,
-            title: root.require("title")?.text()?,
-            source: root.read("source", Value::words)?,
-            differs: root.read("differs", Value::text)?,
-            statistic: root.require("statistic")?.choice(&[
-                ("mean", Statistic::Mean),
-                ("median", Statistic::Median),
-                ("best", Statistic::Best),
-            ])?,
-            as_printed: root.read("as_printed", read_printed_unit)?,
-            rounds: root.read("rounds", |value| read_rounds(value, &steps))?,
-            derived: root.each("derived", |value| read_derived(value, &steps, &rules))?,
-            preconditions: root.each("precondition", read_precondition)?.concat(),
-            rules,
-            steps,
-        })
+/// Parses a profile from TOML. Errors show `file`.
+///
+/// # Errors
+/// Fails with the line, the reason and the nearest valid word.
+pub fn parse_profile(file: &str, source: &str) -> Result<Profile> {
+    let data = DataFile::parse(file, source)?;
+    let root = data.root(&keys(
+        "schema name title source differs statistic as_printed rules rounds precondition step \
+         derived",
+    ))?;
+    let schema = root.require("schema")?;
+    if schema.integer(0..=u64::MAX)? != 1 {
+        return Err(schema.error(&text!(
+            "this version of kurabe reads only profiles with schema 1",
+            "この kurabe が読めるプロファイルは schema 1 だけです"
+        )));
     }
+    let steps = read_steps(&root)?;
+    let rules = read_rules(&root.require("rules")?)?;
+    Ok(Profile {
+        name: root.words("name")?,
+        title: root.require("title")?.text()?,
+        source: root.read("source", Value::words)?,
+        differs: root.read("differs", Value::text)?,
+        statistic: root.require("statistic")?.choice(&[
+            ("mean", Statistic::Mean),
+            ("median", Statistic::Median),
+            ("best", Statistic::Best),
+        ])?,
+        as_printed: root.read("as_printed", read_printed_unit)?,
+        rounds: root.read("rounds", |value| read_rounds(value, &steps))?,
+        derived: root.each("derived", |value| read_derived(value, &steps, &rules))?,
+        preconditions: root.each("precondition", read_precondition)?.concat(),
+        rules,
+        steps,
+    })
 }
 
 /// Reads all steps. Each `[[step]]` becomes one or several.

@@ -1,9 +1,9 @@
 //! The keys about figures: the tool's unit, rounds until a device is steady, and formulas.
 
 use super::kit::{MOST_REPETITIONS, positive_duration, read_direction};
-use crate::data_file::{Value, nearest};
-use crate::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
-use crate::{error::Result, text};
+use kurabe_core::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
+use kurabe_core::{Result, text};
+use kurabe_core::{Value, nearest};
 
 pub(super) fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
     let table = value.table(&["unit", "bytes"])?;

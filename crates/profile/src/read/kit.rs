@@ -1,9 +1,9 @@
 //! Readers of values that several kinds of steps have.
 
-use crate::data_file::{DataTable, Value};
-use crate::quantity::{parse_bytes, parse_duration_ns};
-use crate::workload::{Data, Direction};
-use crate::{error::Result, text};
+use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
+use kurabe_core::workload::{Data, Direction};
+use kurabe_core::{DataTable, Value};
+use kurabe_core::{Result, text};
 
 /// Maximum number of samples, rounds and repetitions.
 pub(super) const MOST_REPETITIONS: u64 = 1_000_000;

@@ -1,10 +1,10 @@
 //! The reader of `metadata` steps.
 
 use super::kit::{flag, integer_or, keys};
-use crate::data_file::Value;
-use crate::profile::{MetadataPart, MetadataStep, parse_block_size};
-use crate::words::Keyword;
-use crate::{error::Result, text};
+use kurabe_core::Value;
+use kurabe_core::profile::{MetadataPart, MetadataStep, parse_block_size};
+use kurabe_core::words::Keyword;
+use kurabe_core::{Result, text};
 
 /// Maximum number of files per thread.
 const MOST_FILES: u64 = 100_000_000;

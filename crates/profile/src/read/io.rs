@@ -4,11 +4,11 @@ use super::kit::{
     integer_or, keys, positive_duration, read_data, read_directions, read_each, refuse_idle,
     refuse_shared_name, size,
 };
-use crate::data_file::{DataTable, Value};
-use crate::profile::IoStep;
-use crate::profile::options::{OPTIONS, Overrides, block_sizes, parse_block_size};
-use crate::workload::{Arrival, BlockSize, Direction, Pattern, TimeCheck};
-use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
+use kurabe_core::profile::IoStep;
+use kurabe_core::profile::{OPTIONS, Overrides, block_sizes, parse_block_size};
+use kurabe_core::workload::{Arrival, BlockSize, Direction, Pattern, TimeCheck};
+use kurabe_core::{DataTable, Value};
+use kurabe_core::{Result, quantity::parse_bytes, text, words::Keyword};
 
 /// Keys of an `io` step besides those of options.
 const IO_KEYS: &str = "kind id label directions each_read_percent pattern exponent block_size each_block_size \

@@ -6,9 +6,9 @@
 //! - Add its name to `PROFILES`.
 //! - If it follows a tool, test the order of its cells.
 
-use crate::error::{ErrorKind, Result};
-use crate::library::{names, text_named};
-use crate::{library, mention, nearest_of_many, profile::Profile, text};
+use kurabe_core::library::{names, text_named};
+use kurabe_core::{ErrorKind, Result};
+use kurabe_core::{library, mention, nearest_of_many, profile::Profile, text};
 
 /// Name and text of every profile, in the order in which they are listed.
 pub const PROFILES: &[(&str, &str)] = library!["profiles", ".toml":
@@ -111,7 +111,7 @@ const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmar
 /// Fails if no profile has this name. The error suggests the nearest names.
 pub fn profile_named(name: &str) -> Result<Profile> {
     match text_named(PROFILES, name) {
-        Some(source) => Profile::parse(name, source),
+        Some(source) => crate::parse_profile(name, source),
         None => {
             let short =
                 TOOLS.iter().fold(name.to_lowercase(), |name, (tool, short)| name.replace(tool, short));
@@ -125,8 +125,10 @@ pub fn profile_named(name: &str) -> Result<Profile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{AccessOrder, IoStep, Name, Statistic, Step, Tracked};
-    use crate::workload::{Arrival, Data, Direction, EndSync, OpenLoop, ThreadShare, TimeCheck, Workload};
+    use kurabe_core::profile::{AccessOrder, IoStep, Name, Statistic, Step, Tracked};
+    use kurabe_core::workload::{
+        Arrival, Data, Direction, EndSync, OpenLoop, ThreadShare, TimeCheck, Workload,
+    };
 
     #[test]
     fn who_writes_a_tools_name_his_way_is_told_the_profiles() {
@@ -149,7 +151,7 @@ mod tests {
     #[test]
     fn every_profile_is_valid_and_named_as_its_file() {
         for (name, source) in PROFILES {
-            let profile = Profile::parse(name, source)
+            let profile = crate::parse_profile(name, source)
                 .unwrap_or_else(|error| panic!("{}", error.render(Default::default())));
             assert_eq!(profile.name, *name);
         }
