@@ -22,6 +22,7 @@ mod asssd;
 pub(crate) mod biosnoop;
 mod bonnie;
 mod bonnie_text;
+mod bsd_iostat;
 mod btt;
 mod cdm;
 mod cdm_list;
@@ -56,6 +57,7 @@ mod marks;
 mod mdtest;
 mod parts;
 mod pg_test_fsync;
+mod rados;
 mod reports;
 mod result_line;
 mod room;
@@ -80,7 +82,8 @@ pub(crate) use parts::place_of_line;
 use split::{Blocks, TextPart};
 pub(crate) use words::digits;
 
-use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
+use kurabe_core::record::{Cell, Notice};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 
 /// Importers of whole files, the most specific first.
 static FILES: [Importer; 8] = [
@@ -95,7 +98,7 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 28] = [
+static TEXTS: [Importer; 30] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
@@ -111,6 +114,7 @@ static TEXTS: [Importer; 28] = [
     fio_text::TERSE,
     fio_text::NORMAL,
     diskspd_text::IMPORTER,
+    bsd_iostat::IMPORTER,
     iostat::TEXT,
     zpool_iostat::TEXT,
     bonnie::IMPORTER,
@@ -123,6 +127,7 @@ static TEXTS: [Importer; 28] = [
     pg_test_fsync::IMPORTER,
     biosnoop::IMPORTER,
     btt::IMPORTER,
+    rados::IMPORTER,
     cdm_list::IMPORTER,
 ];
 
@@ -159,7 +164,7 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     }
     let mut runs = read?;
     if let Some(run) = runs.first_mut() {
-        run.notices.extend(unread::notices(&input, is_message));
+        run.notices.extend(unread::notices(&input, &OF_TEXTS));
     }
     Ok(runs)
 }
@@ -258,6 +263,7 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
         runs.retain(|run| run.origin.format != fio_text::FORMAT);
         left_out.retain(|left_out: &LeftOut| left_out.tool != fio_text::TERSE.tool);
     }
+    let repeated = without_repeats(&mut runs);
     beyond += left_out.len().saturating_sub(LEFT_OUT_NAMED);
     let mut notices: Vec<Notice> = left_out
         .iter()
@@ -276,6 +282,7 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
             "このほかに、読めない {beyond} 件を取り込んでいません"
         )));
     }
+    notices.extend(repeated);
     match (runs.first_mut(), left_out.into_iter().next()) {
         (Some(first), _) => {
             first.notices.extend(notices);
@@ -284,6 +291,34 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
         (None, Some(left_out)) => Err(left_out.error),
         (None, None) => whole(input, &LAST).unwrap_or_else(|| Err(unknown(name, input))),
     }
+}
+
+/// Removes a result that directly follows the same result of its tool in another format, as bonnie++
+/// prints a table and a CSV line, and returns a note on it. Formats round differently.
+fn without_repeats(runs: &mut Vec<ImportedRun>) -> Option<Notice> {
+    /// Number of cells that two results must share, and the difference by which formats round them.
+    const CELLS_LEAST: usize = 3;
+    const ROUNDING: f64 = 0.005;
+    let before = runs.len();
+    runs.dedup_by(|next, own| {
+        let is_other_form = own.origin.tool == next.origin.tool && own.origin.format != next.origin.format;
+        let main = |cell: &Cell| {
+            cell.imported.as_ref()?.figures.first().map(|figure| (figure.quantity, figure.value))
+        };
+        let same = |cell: &Cell| {
+            let named = own.cells.iter().find(|own| (&own.label, &own.part) == (&cell.label, &cell.part))?;
+            let ((quantity, own), (other, value)) = main(named).zip(main(cell))?;
+            Some(quantity == other && (own - value).abs() <= own * ROUNDING)
+        };
+        let shared: Vec<bool> = next.cells.iter().filter_map(same).collect();
+        is_other_form && shared.len() >= CELLS_LEAST && shared.iter().all(|is_same| *is_same)
+    });
+    (runs.len() < before).then(|| {
+        parts::notice(text!(
+            "the text has a result in two formats, of which the first was imported",
+            "同じ結果が 2 つの形式で書かれていたため、最初のものだけを取り込みました"
+        ))
+    })
 }
 
 /// Returns the result of the first of these importers that recognizes the whole file.
@@ -389,6 +424,12 @@ fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
         }
     })
 }
+
+/// The importers of texts, as the search for unread parts needs them.
+static OF_TEXTS: unread::Importers = unread::Importers {
+    is_message,
+    is_read: |command| TEXTS.iter().any(|importer| importer.tool.eq_ignore_ascii_case(command)),
+};
 
 /// Returns whether no importer of texts recognizes a line.
 fn is_message(line: &str) -> bool {

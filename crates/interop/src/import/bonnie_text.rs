@@ -10,11 +10,12 @@
 use super::bonnie::{DATA, TESTS, Test, test_cell};
 use super::kit::*;
 use super::room;
+use std::borrow::Cow;
 
 const DATA_HEADING: &str = "Version {}------Sequential Output------{}";
-/// Heading of the table of files. Version 1.03 prints no version in it.
-const FILE_HEADINGS: [&str; 2] =
-    ["Version {}------Sequential Create------{}", "------Sequential Create------{}"];
+/// Heading of the table of files. Version 1.03 prints no version in it; people write the rest of a long
+/// name there.
+const FILE_HEADING: &str = "{}------Sequential Create------{}";
 const NO_RATE: &str = "+++++";
 const LATENCY: &str = "Latency";
 /// Data rates of version 2.00.
@@ -24,7 +25,7 @@ pub(super) const TEXT: Importer = Importer::of(
     ("bonnie++ table", "bonnie++", &["Sequential Output"]),
     Recognizer::Lines(|line| match () {
         () if fits(DATA_HEADING, line) => LineMark::Begins,
-        () if FILE_HEADINGS.iter().any(|heading| fits(heading, line)) => LineMark::Belongs,
+        () if fits(FILE_HEADING, line) => LineMark::Belongs,
         () => LineMark::None,
     }),
     read,
@@ -79,10 +80,11 @@ impl<'a> BonnieRow<'a> {
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut runs: Vec<ImportedRun> = Vec::new();
     let (mut table, mut version, mut copies) = (None, None, None);
-    for (number, line) in input.lines() {
+    for (number, line) in whole_rows(input) {
+        let line = line.as_ref();
         if let Some([words, _]) = holes(DATA_HEADING, line) {
             (table, version) = (Some(BonnieTable::Data), version_of(words));
-        } else if FILE_HEADINGS.iter().any(|heading| fits(heading, line)) {
+        } else if fits(FILE_HEADING, line) {
             table = Some(BonnieTable::Files);
         } else if let Some([words]) = holes("Concurrency {}", line) {
             copies = words.split_whitespace().next().and_then(|word| word.parse().ok());
@@ -105,6 +107,33 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if runs.is_empty() { without_line("Version 1.98 ------Sequential Output------ …") } else { Ok(runs) }
+}
+
+/// Returns the lines, each row of numbers with its rest if a mail program wrapped it: the next line, which
+/// consists only of numbers.
+fn whole_rows<'l>(input: &'l Input<'_>) -> Vec<(usize, Cow<'l, str>)> {
+    let is_value = |word: &str| {
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        word.bytes().all(|byte| byte == b'+') || number(digits).is_some()
+    };
+    let count = |line: &str| line.split_whitespace().rev().take_while(|word| is_value(word)).count();
+    let mut rows: Vec<(usize, Cow<'_, str>)> = Vec::new();
+    for (number, line) in input.lines() {
+        let is_rest = || count(line) == line.split_whitespace().count() && !line.trim().is_empty();
+        match rows.last_mut() {
+            Some((_, row)) if (1..2 * DATA_TESTS).contains(&count(row)) && is_rest() => {
+                let is_latency = row.trim_start().starts_with(LATENCY);
+                let most = if is_latency { DATA_TESTS } else { 2 * DATA_TESTS + 1 };
+                if count(row) + count(line) <= most {
+                    *row = Cow::Owned(format!("{} {}", row.trim_end(), line.trim()));
+                    continue;
+                }
+                rows.push((number, Cow::Borrowed(line)));
+            }
+            _ => rows.push((number, Cow::Borrowed(line))),
+        }
+    }
+    rows
 }
 
 /// Returns the version before the heading, unless a script left its placeholder there.

@@ -1,20 +1,32 @@
 //! Conversion of printed dates to ISO 8601, with an offset only if the tool printed one.
 
+use super::words::digits;
 use jiff::civil::{Date, Time};
 use jiff::{Timestamp, tz::TimeZone};
 
-/// Parses `Sat Nov 21 13:23:23 2026`, also with the name of a time zone before the year. The name is
-/// not an offset, and is ignored unless it is UTC.
+/// Parses `Sat Nov 21 13:23:23 2026`, also with a time of 12 hours and the name of a time zone before
+/// the year, or with the day and the year before the time (`Sat 21 Nov 2026 01:23:23 PM UTC`). The name
+/// is not an offset, and is ignored unless it is UTC.
 pub(super) fn from_ctime(words: &str) -> Option<String> {
     let parts: Vec<&str> = words.split_whitespace().collect();
-    let (zone, year) = match parts[..] {
-        [_, _, _, _, year] => ("", year),
-        [_, _, _, _, zone, year, ..] => (zone, year),
+    let (day, month, year, time, rest) = match parts[..] {
+        [_, day, month, year, time, ref rest @ ..] if digits(day) => (day, month, Some(year), time, rest),
+        [_, month, day, time, ref rest @ ..] => (day, month, None, time, rest),
         _ => return None,
     };
+    let (half, rest) = match rest {
+        [half @ ("AM" | "PM"), rest @ ..] => (Some(*half), rest),
+        rest => (None, rest),
+    };
+    let (zone, year) = match (year, rest) {
+        (Some(year), rest) => (rest.first().copied().unwrap_or(""), year),
+        (None, [year]) => ("", *year),
+        (None, [zone, year, ..]) => (*zone, *year),
+        (None, []) => return None,
+    };
     let mark = if zone == "UTC" || zone == "GMT" { "Z" } else { "" };
-    let date = Date::strptime("%b %d %Y", format!("{} {} {year}", parts[1], parts[2])).ok()?;
-    assemble(date, parts[3], mark)
+    let date = Date::strptime("%b %d %Y", format!("{month} {day} {year}")).ok()?;
+    assemble(date, &of_24_hours(time, half)?, mark)
 }
 
 /// Parses date and time with the year first: `2021/02/05 1:16:10`, `2022-08-24 16:10:33`,
@@ -133,6 +145,8 @@ mod tests {
         let some = |words: &str| Some(words.to_owned());
         assert_eq!(from_ctime("Sat Nov 21 13:23:23 2026"), some("2026-11-21T13:23:23"));
         assert_eq!(from_ctime("Wed Feb  3 01:02:03 UTC 2021"), some("2021-02-03T01:02:03Z"));
+        assert_eq!(from_ctime("Sun Mar  3 09:37:10 PM EST 2024"), some("2024-03-03T21:37:10"));
+        assert_eq!(from_ctime("Sun 03 Mar 2024 09:37:10 AM UTC"), some("2024-03-03T09:37:10Z"));
         assert_eq!(from_year_first("2026/11/21 13:23:23 UTC"), some("2026-11-21T13:23:23Z"));
         assert_eq!(from_iso("2026-11-21T13:23:23.123+0900"), some("2026-11-21T13:23:23.123+09:00"));
         assert_eq!(from_epoch(1_795_267_403), some("2026-11-21T13:23:23Z"));

@@ -69,9 +69,19 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let (mut cells, mut targets) = (Vec::new(), Vec::new());
     let (mut progress, mut command) = (Vec::new(), DdCommand::default());
     let (mut after_records, mut records) = (!counted, None);
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<Remark> = Vec::new();
+    let mut add_remark = |remark| {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    };
+    let mut cache = PageCache::before(input);
     for (_, line) in input.lines() {
+        cache.read(line);
         if let Some(next) = DdCommand::read(line) {
+            if records.take().is_some() {
+                add_remark(Remark::WithoutRate);
+            }
             (command, progress) = (next, Vec::new());
         } else if is_count(line) {
             // The number of written blocks is in the second of two lines.
@@ -83,14 +93,18 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             }
             targets.push(command.target.map(str::to_owned));
             let remark = command.remark();
-            let is_settled = remark == Remark::CachedRead && drops_cache(input);
-            if !is_settled && !remarks.contains(&remark) {
-                remarks.push(remark);
+            let is_settled = remark == Remark::CachedRead && cache.is_cold(command.target);
+            if !is_settled {
+                add_remark(remark);
             }
+            cache.add(command.target);
             let command = std::mem::take(&mut command);
             cells.push(transfer.cell(&command, &std::mem::take(&mut progress), records.take()));
             after_records = !counted;
         }
+    }
+    if records.is_some() {
+        add_remark(Remark::WithoutRate);
     }
     if cells.is_empty() {
         return without_line("67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s");
@@ -104,9 +118,46 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// Returns whether the page cache was dropped somewhere in the text.
-fn drops_cache(input: &Input<'_>) -> bool {
-    input.lines().any(|(_, line)| line.contains("drop_caches"))
+/// Number of lines before a part in which a dropped page cache is searched.
+const LINES_BEFORE: usize = 100;
+
+/// What the text says about the page cache: whether it was dropped, and the targets that were read or
+/// written since.
+#[derive(Default)]
+struct PageCache<'a> {
+    was_dropped: bool,
+    targets: Vec<Option<&'a str>>,
+}
+
+impl<'a> PageCache<'a> {
+    /// Returns the state after the text before a part.
+    fn before(input: &Input<'_>) -> Self {
+        let lines = input.before().lines().rev().take(LINES_BEFORE);
+        let own = lines.take_while(|line| TransferLine::read(line).is_none());
+        let was_dropped = own.into_iter().any(is_drop);
+        Self { was_dropped, ..Self::default() }
+    }
+
+    fn read(&mut self, line: &str) {
+        if is_drop(line) {
+            *self = Self { was_dropped: true, targets: Vec::new() };
+        }
+    }
+
+    fn add(&mut self, target: Option<&'a str>) {
+        self.targets.push(target);
+    }
+
+    /// Returns whether the cache cannot contain a target.
+    fn is_cold(&self, target: Option<&str>) -> bool {
+        let may_be = |other: &Option<&str>| other.is_none() || *other == target;
+        self.was_dropped && !self.targets.iter().any(may_be)
+    }
+}
+
+/// Returns whether a line drops the page cache.
+fn is_drop(line: &str) -> bool {
+    line.contains("drop_caches")
 }
 
 /// Properties of the figures that follow from the options of the command.
@@ -118,6 +169,7 @@ enum Remark {
     FlushAtEnd,
     CachedWrite,
     CachedRead,
+    WithoutRate,
 }
 
 impl Remark {
@@ -144,6 +196,13 @@ impl Remark {
                 text!(
                     "dd's time includes one flush at the end (`conv=fsync` or `conv=fdatasync`)",
                     "dd の時間には、最後に 1 回のフラッシュが含まれます(`conv=fsync` または `conv=fdatasync`)"
+                ),
+            ),
+            Self::WithoutRate => (
+                NoticeKind::Other,
+                text!(
+                    "a dd in this text printed only its numbers of blocks: without a time, its rate is unknown",
+                    "ブロック数だけを表示した dd があります。時間がないため、結果として取り込んでいません"
                 ),
             ),
             Self::CachedWrite => (

@@ -98,6 +98,10 @@ fn spans<'a>(input: &'a Input<'_>) -> Vec<TimeSpan<'a>> {
         if let Some([time]) = holes(TIME, line) {
             spans.push(TimeSpan { time: time.trim_end_matches('s'), ..TimeSpan::default() });
         }
+        let is_table = || matches!(line.trim(), "Total IO" | "Read IO" | "Write IO") || fits(TABLE, line);
+        if spans.is_empty() && is_table() {
+            spans.push(TimeSpan::default()); // An excerpt.
+        }
         let Some(span) = spans.last_mut() else { continue };
         if let Some([threads]) = holes("thread count:{}", line) {
             span.threads = threads.parse().ok();

@@ -118,6 +118,8 @@ pub(super) struct Commands<'a> {
     commands: Vec<Vec<&'a str>>,
     /// Whether the previous line ends in a backslash.
     goes_on: bool,
+    /// Whether the previous line is part of a command, so that a line of options continues it.
+    within: bool,
 }
 
 impl<'a> Commands<'a> {
@@ -127,9 +129,11 @@ impl<'a> Commands<'a> {
         let mut words = line.split_whitespace();
         let begins =
             !self.goes_on && words.find(is_fio).is_some() && words.clone().any(|word| word.starts_with('-'));
+        let continues = self.goes_on || self.within && line.trim_start().starts_with("--");
+        self.within = begins || continues;
         if begins {
             self.commands.push(Vec::new());
-        } else if !self.goes_on {
+        } else if !continues {
             return;
         } else {
             words = line.split_whitespace();
@@ -140,6 +144,12 @@ impl<'a> Commands<'a> {
         }
     }
 
+    /// Returns whether the text has one command, which describes one job without a job file.
+    pub(super) fn is_of_one_job(&self) -> bool {
+        let [command] = self.commands.as_slice() else { return false };
+        jobs(command) == 1
+    }
+
     /// Returns the options of the only job of the only command.
     pub(super) fn options(&self) -> Vec<(&'static str, &'a str)> {
         let [command] = self.commands.as_slice() else { return Vec::new() };
@@ -148,9 +158,13 @@ impl<'a> Commands<'a> {
             let (name, value) = word.split_once('=').unwrap_or((word, "1"));
             Some((*OPTIONS.iter().find(|own| **own == name)?, value.trim_matches(['"', '\''])))
         };
-        let jobs = command.iter().filter(|word| word.trim_start_matches('-').starts_with("name=")).count();
-        if jobs > 1 { Vec::new() } else { command.iter().filter_map(|word| of(word)).collect() }
+        if jobs(command) > 1 { Vec::new() } else { command.iter().filter_map(|word| of(word)).collect() }
     }
+}
+
+/// Returns the number of jobs that a command describes.
+fn jobs(command: &[&str]) -> usize {
+    command.iter().filter(|word| word.trim_start_matches('-').starts_with("name=")).count()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::kit::*;
 use super::parts::CELL_COUNTED_BYTES;
 use super::room;
 use kurabe_core::number::long_time;
+use kurabe_core::record::NoticeKind;
 use kurabe_fio::beside;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -131,6 +132,8 @@ pub(super) struct JobRun {
     /// Whether I/O bypassed the page cache, if all jobs so far agree.
     direct: Option<Option<String>>,
     is_direct_mixed: bool,
+    /// Whether a job used the page cache without syncing it.
+    is_buffered: bool,
     /// Number of jobs that are single threads of a job.
     apart: usize,
     failed: usize,
@@ -170,6 +173,7 @@ impl JobRun {
         self.offered
             .extend(offered.filter(|rate| self.offered.len() < RATES_NAMED && !self.offered.contains(rate)));
         if !cells.is_empty() {
+            self.is_buffered |= job.options.is_buffered();
             self.apart += usize::from(job.options.threads_apart);
             let target = || job.options.get(&["filename", "directory"]).map(str::to_owned);
             self.run.origin.target = self.run.origin.target.take().or_else(target);
@@ -212,6 +216,15 @@ impl JobRun {
                  kept up, not its maximum",
                 "fio は一定の負荷({rates})を与えています。数値はその負荷に追い付けたかどうかを表し、デバイスの上限ではありません"
             )));
+        }
+        if self.is_buffered {
+            run.notices.push(Notice::new(
+                NoticeKind::CacheDrop,
+                text!(
+                    "fio ran without direct I/O (`direct=1`) and without syncing: the page cache may have answered",
+                    "fio はダイレクト I/O(`direct=1`)も同期も使っていません。ページキャッシュの速度かもしれません"
+                ),
+            ));
         }
         if apart > 0 {
             run.notices.push(notice(text!(

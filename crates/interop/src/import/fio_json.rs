@@ -332,7 +332,9 @@ fn check_numbers(ddir: &Json) -> Result<(), String> {
         let [count, names @ ..] = names;
         check(ddir, count, units::COUNT)?;
         for name in names {
-            check(ddir, name, unit)?;
+            ddir.get(name).map_or(Ok(()), |value| {
+                check_statistic(value, unit).map_err(|cause| format!("{name} {cause}"))
+            })?;
         }
     }
     for name in ["clat", "lat", "slat"] {
@@ -351,11 +353,7 @@ fn check_numbers(ddir: &Json) -> Result<(), String> {
 /// Checks that the statistics of a latency are numbers. Impossible ones are not an error: the latency
 /// is removed together with its percentiles, and the other figures of the job are kept.
 fn check_latency(summary: &Json, unit: ToolUnit) -> Result<(), String> {
-    let is_number = |value: &Json| match value {
-        Json::Number(printed) | Json::Text(printed) => units::impossible(printed).is_some(),
-        _ => false,
-    };
-    let check = |value: &Json| if is_number(value) { Ok(()) } else { check_number(value, unit) };
+    let check = |value: &Json| check_statistic(value, unit);
     for name in ["mean", "min", "max", "stddev"] {
         if let Some(value) = summary.get(name) {
             check(value).map_err(|cause| format!("{name} {cause}"))?;
@@ -366,6 +364,18 @@ fn check_latency(summary: &Json, unit: ToolUnit) -> Result<(), String> {
         check(value).map_err(|cause| format!("percentile[\"{percent}\"] {cause}"))?;
     }
     Ok(())
+}
+
+/// Checks that a statistic of samples is a number, though it may be an impossible one.
+fn check_statistic(value: &Json, unit: ToolUnit) -> Result<(), String> {
+    match value {
+        Json::Number(printed) | Json::Text(printed)
+            if unit.value(printed).or(units::impossible(printed)).is_some() =>
+        {
+            Ok(())
+        }
+        _ => check_number(value, unit),
+    }
 }
 
 /// Checks that a value is possible for a unit. fio prints numbers, and `null` if the value is unknown.

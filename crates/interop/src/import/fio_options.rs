@@ -14,7 +14,7 @@ const OPTIONS_MOST: usize = 1000;
 pub(super) struct JobOptions {
     in_order: Vec<(String, String)>,
     /// Whether all given options are present, so that fio's defaults apply to the others.
-    are_all: bool,
+    pub(super) are_all: bool,
     /// Whether fio ran on Linux, where the default engine waits for each operation.
     on_linux: bool,
     /// Whether each of several threads has separate figures. Without `group_reporting`, fio prints as
@@ -23,6 +23,10 @@ pub(super) struct JobOptions {
     /// Measured share of reads of the job in percent, if the requested share is unknown.
     pub(super) read_percent: Option<f64>,
 }
+
+/// Engines that use the page cache unless told otherwise.
+const CACHED: [&str; 10] =
+    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "windowsaio"];
 
 impl JobOptions {
     /// Returns the `global options` of the document combined with the `job options` of the job.
@@ -143,6 +147,14 @@ impl JobOptions {
         let default = || self.get(&["rw", "readwrite"]).filter(|_| self.are_all).map(|_| "0");
         let given = self.get(&["direct"]).or_else(default)?;
         matches!(given, "0" | "1").then(|| given.to_owned())
+    }
+
+    /// Returns whether I/O went through the page cache, and no option syncs it.
+    pub(super) fn is_buffered(&self) -> bool {
+        const SYNCS: [&str; 5] = ["fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close"];
+        let is_set = |name: &&str| self.get(&[name]).is_some_and(|value| value != "0" && value != "none");
+        let is_local = self.get(&["ioengine"]).is_none_or(|engine| CACHED.contains(&engine));
+        self.direct().as_deref() == Some("0") && is_local && !SYNCS.iter().any(is_set)
     }
 
     /// Returns the number of operations in flight. Engines that wait for each operation have one. The

@@ -21,11 +21,14 @@ const SINCE_3: &str = "{}: IOPS={}, BW={} ({})({}/{}msec){}";
 const BEFORE_3: &str = "{}: io={}, bw={}, iops={}, runt={}msec";
 /// fio's words at the start of these lines.
 pub(super) const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
+/// Heading of the latencies of syncs.
+const SYNCS: &str = "fsync/fdatasync/sync_file_range:{}";
+const SYNC: &str = "sync";
 const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
 /// Without job descriptions, which also precede JSON.
 const OF_NORMAL: LineShapes = LineShapes {
     begins: &[],
-    belongs: &[RESULT, SINCE_3, BEFORE_3, fio_groups::SINCE_3, fio_groups::BEFORE_3],
+    belongs: &[RESULT, SINCE_3, BEFORE_3, SYNCS, fio_groups::SINCE_3, fio_groups::BEFORE_3],
 };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
 const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
@@ -64,7 +67,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             room::take(1024);
             described.insert(name, JobOptions::of_pairs(pairs));
         } else if let Some([name, group, threads, error, process]) = holes(RESULT, line) {
-            let mut options = described.get(name).cloned().unwrap_or_default();
+            let mut options = description(&described, name);
             options.add("numjobs", threads);
             let date = process.split_once(": ").and_then(|(_, date)| dates::from_ctime(date));
             origin.measured_at = origin.measured_at.or(date);
@@ -73,12 +76,9 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             room::take(1024);
             jobs.push(JobResult { entry, options, error, ..JobResult::default() });
         } else if let Some((word, figures)) = direction(line) {
-            if jobs.is_empty() {
-                jobs.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
-            }
-            if let Some(job) = jobs.last_mut() {
-                job.directions.push((word, figures));
-            }
+            open_job(&mut jobs).directions.push((word, figures));
+        } else if fits(SYNCS, line) {
+            open_job(&mut jobs);
         } else if let Some([word, unit]) = holes("{} percentiles ({}):", line) {
             ranks = latency_of(word).zip(Some(unit));
         } else if let Some(job) = jobs.last_mut() {
@@ -96,10 +96,30 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(runs.into_iter().map(|jobs| run(jobs, signal, origin.clone())).collect())
 }
 
+/// Returns the last job, or the one of an excerpt without the line that begins a job.
+fn open_job(jobs: &mut Vec<JobResult>) -> &mut JobResult {
+    if jobs.is_empty() {
+        jobs.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
+    }
+    let last = jobs.len() - 1;
+    &mut jobs[last]
+}
+
+/// Returns the described options of a job. A script may have printed words before the description.
+fn description(described: &HashMap<&str, JobOptions>, name: &str) -> JobOptions {
+    let is_of = |key: &&&str| key.strip_suffix(name).is_some_and(|rest| rest.ends_with(['=', '-', ' ']));
+    let key = described.get_key_value(name).map(|(key, _)| key).or_else(|| {
+        let mut own = described.keys().filter(is_of);
+        own.next().filter(|_| own.next().is_none())
+    });
+    key.and_then(|key| described.get(key)).cloned().unwrap_or_default()
+}
+
 /// Adds the options of the command line to its only job. With several jobs, it is unknown to which of
 /// them they belong.
 fn add_options(jobs: &mut [JobResult], rate: Option<(&'static str, &str)>, commands: &Commands<'_>) {
     let [job] = jobs else { return };
+    job.options.are_all |= commands.is_of_one_job();
     for (name, value) in rate.into_iter().chain(commands.options()) {
         if job.options.get(&[name]).is_none() {
             job.options.add(name, value);
@@ -132,11 +152,14 @@ fn version(line: &str) -> Option<String> {
 }
 
 /// Returns the offered rate, from a command line (`fio … --rate_iops=300`) or from the progress line,
-/// which has `0-300 IOPS` after the number of jobs. The rate applies even if other options of the
+/// which has `0-300 IOPS` or `CR=300/0 IOPS` after the number of jobs. The rate applies even if other options of the
 /// command are unknown.
 fn offered(line: &str) -> Option<(&'static str, &str)> {
     if let Some([_, _, rate, _]) = holes("Jobs: {} (f={}), 0-{} IOPS:{}", line) {
         return Some(("rate_iops", rate)).filter(|_| digits(rate));
+    }
+    if let Some([_, _, rate, _, _]) = holes("Jobs: {} (f={}), CR={}/{} IOPS:{}", line) {
+        return Some(("rate_iops", rate)).filter(|_| units::positive(rate));
     }
     let words = || line.split_whitespace();
     words().find(|word| *word == "fio" || word.ends_with("/fio"))?;
@@ -178,8 +201,11 @@ fn direction(line: &str) -> Option<(&'static str, Vec<PrintedFigure>)> {
     }
     let iops = value(iops, 1000.0)
         .and_then(|(value, ..)| figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS"));
-    let data = sized(Quantity::Bytes, Statistic::Sum, data, thousand)
+    let mut data = sized(Quantity::Bytes, Statistic::Sum, data, thousand)
         .map(|data| PrintedFigure { of: Some(FigureOf::DataMoved), ..data });
+    if thousand == 1024.0 {
+        data.iter_mut().for_each(|data| units::mark_binary_unit(data, "fio 2"));
+    }
     let time = units::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, time_ms);
     Some((word, [rate, iops, data, time].into_iter().flatten().collect()))
 }
@@ -194,7 +220,8 @@ pub(super) fn value(words: &str, thousand: f64) -> Option<(f64, &str, &str)> {
 }
 
 fn latency_of(word: &str) -> Option<FigureOf> {
-    LATENCIES.into_iter().find(|(name, _)| *name == word).map(|(_, of)| of)
+    let syncs = (word == SYNC).then_some(FigureOf::SyncLatency);
+    LATENCIES.into_iter().find(|(name, _)| *name == word).map(|(_, of)| of).or(syncs)
 }
 
 /// Returns a latency in a unit such as `usec`.
@@ -211,11 +238,10 @@ fn add_latencies(
     line: &str,
 ) {
     if let Some([word, unit, low, high, mean, deviation]) = holes(LATENCY, line) {
-        if word == "sync" {
-            directions.push(("sync", Vec::new()));
+        if word == SYNC {
+            directions.push((SYNC, Vec::new()));
         }
-        let of = if word == "sync" { Some(FigureOf::SyncLatency) } else { latency_of(word) };
-        let Some((of, (_, figures))) = of.zip(directions.last_mut()) else { return };
+        let Some((of, (_, figures))) = latency_of(word).zip(directions.last_mut()) else { return };
         let spread = SPREAD.into_iter().zip([mean, low, high, deviation]);
         figures.extend(spread.filter_map(|(statistic, words)| latency(&of, unit, statistic, words)));
     } else if let (Some((of, unit)), Some(row)) = (ranks, line.trim().strip_prefix('|'))

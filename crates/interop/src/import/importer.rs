@@ -75,7 +75,8 @@ impl Importer {
         for run in &mut runs {
             // A list of one cell has capacity for four.
             room::take(3 * size_of::<ImportedRun>() + 4 * size_of::<Cell>() + RUN_TEXT_BYTES);
-            let removed = remove_untrue_latencies(&mut run.cells);
+            let removed = remove_untrue_figures(&mut run.cells);
+            run.notices.extend(without_ranks(&remove_saturated_ranks(&mut run.cells)));
             let impossible = impossible(&run.cells);
             if !impossible.is_empty() {
                 return Err(parts::broken(no_device_does(&impossible)).into());
@@ -156,10 +157,17 @@ fn other_share(reads: &ImportedCell, writes: &ImportedCell) -> Option<(f64, f64)
     ((share - asked).abs() > 1.0 + scatter).then_some((asked, share))
 }
 
-/// Removes latencies that contradict themselves, and returns their names. If minimum, mean and maximum
-/// of a latency contradict each other, or one of them is impossible, the tool computed its deviation
-/// and percentiles from the same samples, so these are removed as well.
-fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
+/// Returns whether a figure is one of the statistics of samples, of which one can be impossible although
+/// the job did its work.
+fn is_of_samples(figure: &PrintedFigure) -> bool {
+    figure.quantity == Quantity::Latency
+        || matches!(figure.of, Some(FigureOf::RateSamples | FigureOf::IopsSamples))
+}
+
+/// Removes statistics of samples that contradict themselves, and returns their names. If minimum, mean
+/// and maximum of a latency contradict each other, or one of them is impossible, the tool computed its
+/// deviation and percentiles from the same samples, so these are removed as well.
+fn remove_untrue_figures(cells: &mut [Cell]) -> Vec<String> {
     let mut removed = Vec::new();
     for cell in cells {
         let name = format!("{} {}", cell.label, cell.part);
@@ -167,10 +175,7 @@ fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
         let mut untrue = Vec::new();
         for figure in &imported.figures {
             let of = &figure.of;
-            if figure.quantity == Quantity::Latency
-                && !untrue.contains(of)
-                && is_untrue(&imported.figures, of)
-            {
+            if is_of_samples(figure) && !untrue.contains(of) && is_untrue(&imported.figures, of) {
                 untrue.push(of.clone());
             }
         }
@@ -181,18 +186,67 @@ fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
             let of = of.clone().map_or_else(|| "latency".to_owned(), |of| String::from(of).replace('_', " "));
             removed.push(format!("{}: {of}", name.trim_end()));
         }
-        imported
-            .figures
-            .retain(|figure| figure.quantity != Quantity::Latency || !untrue.contains(&figure.of));
+        imported.figures.retain(|figure| !is_of_samples(figure) || !untrue.contains(&figure.of));
     }
     removed
 }
 
+/// Removes the percentiles of latencies whose mean is higher than these percentiles and the maximum
+/// allow, and returns the names of the latencies. A share `q` of the operations took at most the
+/// percentile of `q`, and the others at most the maximum. fio counts everything above 17 s as 17 s.
+fn remove_saturated_ranks(cells: &mut [Cell]) -> Vec<String> {
+    let mut removed = Vec::new();
+    for cell in cells {
+        let name = format!("{} {}", cell.label, cell.part);
+        let Some(imported) = &mut cell.imported else { continue };
+        let figures = &imported.figures;
+        let is_saturated = |rank: &PrintedFigure| {
+            let PrintedStatistic::Percentile(percent) = rank.statistic else { return false };
+            let own = |statistic| {
+                let is_own =
+                    |other: &&PrintedFigure| other.of == rank.of && other.quantity == Quantity::Latency;
+                figures.iter().filter(is_own).find(|other| other.statistic == statistic)
+            };
+            let pair = own(PrintedStatistic::Mean).zip(own(PrintedStatistic::Highest));
+            let share = percent / 100.0;
+            rank.quantity == Quantity::Latency
+                && pair.is_some_and(|(mean, high)| {
+                    mean.value > (rank.value * share + high.value * (1.0 - share)) * ROUNDING
+                })
+        };
+        let Some(of) = figures.iter().find(|figure| is_saturated(figure)).map(|figure| figure.of.clone())
+        else {
+            continue;
+        };
+        removed.push(name.trim_end().to_owned());
+        let is_rank = |figure: &PrintedFigure| {
+            figure.of == of && matches!(figure.statistic, PrintedStatistic::Percentile(_))
+        };
+        imported.figures.retain(|figure| !is_rank(figure));
+    }
+    removed
+}
+
+/// Returns the note on removed percentiles.
+fn without_ranks(removed: &[String]) -> Option<Notice> {
+    let (named, more) = (removed[..removed.len().min(NAMED)].join(", "), removed.len() > NAMED);
+    (!removed.is_empty()).then(|| {
+        let rest = if more { ", …" } else { "" };
+        parts::notice(text!(
+            "percentiles skipped, because the mean is higher than they allow (fio counts every latency \
+             above 17 s as 17 s): {named}{rest}",
+            "平均がパーセンタイルからありえないほど大きいため、パーセンタイルは取り込んでいません(fio は 17 秒を超えるレイテンシを \
+             17 秒として数えます): {named}{rest}"
+        ))
+    })
+}
+
+/// Tools round each figure separately.
+const ROUNDING: f64 = 1.05;
+
 /// Returns whether the figures of one latency contradict each other.
 fn is_untrue(figures: &[PrintedFigure], of: &Option<FigureOf>) -> bool {
-    /// Tools round each figure separately.
-    const ROUNDING: f64 = 1.05;
-    let own = || figures.iter().filter(|figure| figure.quantity == Quantity::Latency && figure.of == *of);
+    let own = || figures.iter().filter(|figure| is_of_samples(figure) && figure.of == *of);
     let value = |statistic| own().find(|figure| figure.statistic == statistic).map(|figure| figure.value);
     let [low, mean, high] =
         [PrintedStatistic::Lowest, PrintedStatistic::Mean, PrintedStatistic::Highest].map(value);

@@ -132,12 +132,21 @@ impl<'a> Input<'a> {
 
     /// Returns a line of the file unchanged.
     pub(super) fn as_written(&self, number: usize) -> &str {
+        self.split_before(number).1.lines().next().unwrap_or("")
+    }
+
+    /// Returns the text of the file before this part.
+    pub(super) fn before(&self) -> &str {
+        self.part_of.as_ref().map_or("", |_| self.split_before(self.number(1)).0)
+    }
+
+    /// Splits the text of the file before a line.
+    fn split_before(&self, number: usize) -> (&str, &str) {
         let whole = self.part_of.as_ref().map_or(self, |whole| whole.input);
         let text = whole.text().unwrap_or("");
         let ends = || text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = whole.starts.get_or_init(|| std::iter::once(0).chain(ends()).collect());
-        let start = starts.get(number.saturating_sub(1)).copied().unwrap_or(text.len());
-        text[start..].lines().next().unwrap_or("")
+        text.split_at(starts.get(number.saturating_sub(1)).copied().unwrap_or(text.len()))
     }
 }
 
@@ -218,6 +227,10 @@ pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '.';
     let mut continues = false;
     for line in text.lines() {
+        if continues && is_line_of_fio(line) {
+            joined.push('\n');
+            continues = false;
+        }
         cuts_words |= continues && joined.ends_with(is_of_word) && line.starts_with(is_of_word);
         joined += line;
         continues = is_broken(line);
@@ -226,6 +239,13 @@ pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
         }
     }
     Some(Unwrapped { text: joined, cuts_words })
+}
+
+/// Returns whether a line is one that fio prints alone after the description of a job, which can be as wide
+/// as a terminal: its version, or the mark of further jobs.
+fn is_line_of_fio(line: &str) -> bool {
+    let version = line.strip_prefix("fio-");
+    line.trim() == "..." || version.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Converts all line ends to `\n`.

@@ -6,7 +6,9 @@
 //! `--compact`, last. With `--human`, numbers are rounded and end in a letter, which replaces the unit
 //! of the column. Each log begins with a line about the system; with `-y`, an additional empty line
 //! follows it. If the columns change, another iostat process started. Reports, and the data that they
-//! skip: see `reports`. Source: iostat's manual page, and sysstat's own tests.
+//! skip: see `reports`. FreeBSD's and Solaris' `iostat -x` have the same form with other names; the tables
+//! of other systems are in `bsd_iostat`. Rows and headings that a mail program wrapped are joined until
+//! they have all columns. Source: iostat's manual pages, and sysstat's own tests.
 
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
@@ -65,15 +67,15 @@ const PARTS: [ColumnPart; 6] = [
 /// Supported columns: their unit, and the names of the column of each part.
 const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
     (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "", "tps rqm/s"]),
-    (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB_w+d/s", "kB/s"]),
-    (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB_w+d/s", "MB/s"]),
+    (KILOBYTES, ["rkB/s kB_read/s kr/s", "wkB/s kB_wrtn/s kw/s", "dkB/s kB_dscd/s", "", "kB_w+d/s", "kB/s"]),
+    (MEGABYTES, ["rMB/s MB_read/s Mr/s", "wMB/s MB_wrtn/s Mw/s", "dMB/s MB_dscd/s", "", "MB_w+d/s", "MB/s"]),
     (SECTORS, ["rsec/s rd_sec/s", "wsec/s wr_sec/s", "", "", "", ""]),
     (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "Blk_dscd/s", "", "Blk_w+d/s", ""]),
-    (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "", "await"]),
+    (MILLISECONDS, ["r_await ms/r", "w_await ms/w", "d_await", "f_await", "", "await ms/t svc_t asvc_t"]),
     (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "", "areq-sz"]),
     (SIZE_IN_SECTORS, ["", "", "", "", "", "avgrq-sz"]),
-    (QUEUE, ["", "", "", "", "", "aqu-sz avgqu-sz"]),
-    (PERCENT, ["", "", "", "", "", "%util util"]),
+    (QUEUE, ["", "", "", "", "", "aqu-sz avgqu-sz qlen actv"]),
+    (PERCENT, ["", "", "", "", "", "%util util %b"]),
 ];
 
 /// Returns a column of iostat by its name. `None` if kurabe does not support it.
@@ -90,6 +92,11 @@ pub(super) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usiz
     names.into_iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).unzip()
 }
 
+/// First columns of other tools.
+const FOREIGN: [&str; 2] = ["KB/t", "L(q)"];
+/// Rows that a script added below those of the devices.
+const SUMMARIES: [&str; 3] = ["sum", "avg", "stddev"];
+
 /// A line with the names of the columns.
 #[derive(Clone, Debug, PartialEq)]
 struct Header<'a> {
@@ -105,13 +112,16 @@ impl<'a> Header<'a> {
             return None; // Most lines of most files, at little cost.
         }
         let mut names: Vec<&str> = line.split_whitespace().collect();
-        let is_device = |name: &str| column(name).is_none() && name.starts_with(char::is_alphabetic);
+        let is_device = |name: &str| {
+            column(name).is_none() && name.starts_with(char::is_alphabetic) && !FOREIGN.contains(&name)
+        };
         let has_rates = names.contains(&"r/s") && names.contains(&"w/s")
             || names.contains(&"tps")
                 && names
                     .iter()
                     .any(|name| name.ends_with("B/s") || name.contains("B_read/s") || *name == "Blk_read/s");
-        let device_last = names.last().is_some_and(|name| name.trim_end_matches(':') == "Device");
+        let device_last =
+            names.last().is_some_and(|name| matches!(name.trim_end_matches(':'), "Device" | "device"));
         if !has_rates || !(device_last || is_device(names.first()?)) {
             return None;
         }
@@ -151,12 +161,148 @@ impl<'a> Header<'a> {
     }
 }
 
+/// Returns the names in a line that continues a wrapped heading.
+fn rest_of_header(line: &str) -> Option<Vec<&str>> {
+    let names: Vec<&str> = line.split_whitespace().collect();
+    let is_name = |name: &&str| column(name).is_some() || ["svctm", "%rrqm", "%wrqm"].contains(name);
+    (!names.is_empty() && names.iter().all(is_name)).then_some(names)
+}
+
 /// The reports of one iostat process.
 struct Log<'a> {
     header: Header<'a>,
+    /// Number of names in the first line of the heading. Fewer than all if it was wrapped.
+    names_in_line: usize,
     /// The positions of the supported columns, and the columns.
     columns: (Vec<usize>, Vec<ReportColumn>),
     reports: Vec<DeviceReport>,
+}
+
+impl<'a> Log<'a> {
+    /// Returns whether a heading is the one of this log.
+    fn has(&self, header: &Header<'a>) -> bool {
+        let names = &self.header.names[..self.names_in_line];
+        names == header.names && self.header.device_last == header.device_last
+    }
+
+    fn is_wrapped(&self) -> bool {
+        self.names_in_line < self.header.names.len()
+    }
+
+    /// Adds the names in a line after the heading, unless a previous report had them.
+    fn extend(&mut self, names: Vec<&'a str>) {
+        if !self.is_wrapped() {
+            self.header.names.extend(names);
+            self.columns = columns(self.header.names.iter().copied());
+        }
+    }
+
+    /// Adds a line to a wrapped row, and returns whether the row still has too few words.
+    fn is_incomplete(&self, row: &mut String, line: &str) -> bool {
+        row.push(' ');
+        row.push_str(line);
+        row.split_whitespace().count() < self.header.names.len() + 1
+    }
+}
+
+/// The logs of a text while it is read.
+#[derive(Default)]
+struct Logs<'a> {
+    logs: Vec<Log<'a>>,
+    /// Time of the next report.
+    time: Option<String>,
+    /// Whether rows can follow.
+    within: bool,
+    /// Whether the previous line named columns.
+    ends_in_header: bool,
+    /// A device whose numbers are on the next line. Version 11 prints it so with `-h`, or if the name is
+    /// too long for its column.
+    alone: Option<&'a str>,
+    /// The start of a row that a mail program wrapped.
+    wrapped: String,
+    excerpts: usize,
+    has_summaries: bool,
+}
+
+impl<'a> Logs<'a> {
+    /// Reads a line. `None` if it is a truncated row.
+    fn read(&mut self, line: &'a str) -> Option<()> {
+        let was_header = std::mem::take(&mut self.ends_in_header);
+        if let Some(header) = Header::read(line) {
+            self.begin(header);
+        } else if let (true, Some(names), Some(log)) =
+            (was_header, rest_of_header(line), self.logs.last_mut())
+        {
+            log.extend(names);
+        } else if line.trim().is_empty() {
+            self.within = false;
+        } else if is_excerpt_mark(line) {
+            self.excerpts += usize::from(self.within);
+        } else if self.within {
+            return self.add(line);
+        } else if !is_banner(line) {
+            self.time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(self.time.take());
+        }
+        Some(())
+    }
+
+    /// Begins a report, and a log if it has other columns than the last one.
+    fn begin(&mut self, header: Header<'a>) {
+        if self.logs.last().is_none_or(|log| !log.has(&header)) {
+            let columns = columns(header.names.iter().copied());
+            room::take(1024 + 512 * header.names.len());
+            let names_in_line = header.names.len();
+            self.logs.push(Log { header, names_in_line, columns, reports: Vec::new() });
+        }
+        if let Some(log) = self.logs.last_mut() {
+            reports::add_report(&mut log.reports, self.time.take());
+        }
+        (self.within, self.ends_in_header, self.wrapped) = (true, true, String::new());
+    }
+
+    /// Adds a row, which can also be a line after the rows. `None` if it is truncated.
+    fn add(&mut self, line: &'a str) -> Option<()> {
+        let log = self.logs.last_mut()?;
+        if !line.trim().contains(char::is_whitespace) && !log.header.device_last && !log.is_wrapped() {
+            self.alone = Some(line.trim().trim_end_matches(':'));
+            return Some(());
+        }
+        let mut whole = self.alone.take().map(|device| format!("{device} {line}"));
+        if log.is_wrapped() {
+            if log.is_incomplete(&mut self.wrapped, line) {
+                return Some(());
+            }
+            whole = Some(std::mem::take(&mut self.wrapped));
+        }
+        let row = log.header.row(whole.as_deref().unwrap_or(line));
+        // The words after wrapped rows can be as many as the columns.
+        let row = if log.is_wrapped() { row.or(Some(None)) } else { row };
+        match row? {
+            None => self.within = false,
+            Some((device, _)) if SUMMARIES.contains(&device) => self.has_summaries = true,
+            Some((device, fields)) => {
+                // A filter such as `grep sda` removed the headings.
+                if log.reports.last().is_some_and(|report| report.begins_with(device)) {
+                    reports::add_report(&mut log.reports, None);
+                }
+                let fields = log.columns.0.iter().map(|at| fields[*at]);
+                reports::add_row(&mut log.reports, device, fields);
+            }
+        }
+        Some(())
+    }
+
+    /// Returns notes on skipped rows.
+    fn notices(&self) -> Vec<Notice> {
+        let excerpt = (self.excerpts > 0).then(excerpt_notice);
+        let summaries = self.has_summaries.then(|| {
+            notice(text!(
+                "the rows sum, avg and stddev were skipped: a script computed them from other reports",
+                "sum・avg・stddev の行は、別の報告からスクリプトが計算したものなので取り込んでいません"
+            ))
+        });
+        excerpt.into_iter().chain(summaries).collect()
+    }
 }
 
 fn read_text(input: &Input<'_>) -> ImportedRuns {
@@ -165,66 +311,34 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     if input.lines().any(|(_, line)| sar::is_header(line)) {
         return sar::read(input, banner.and_then(|(_, banner)| date_of_banner(banner)));
     }
-    let mut logs: Vec<Log<'_>> = Vec::new();
-    let mut time = None;
-    let mut within = false;
-    // With `-h` of version 11, or a name too long for its column, the numbers are on the next line.
-    let mut alone: Option<&str> = None;
-    let (mut ends_in_header, mut excerpts) = (false, 0);
+    let mut logs = Logs::default();
     for (number, line) in input.lines() {
-        ends_in_header = false;
-        if let Some(header) = Header::read(line) {
-            if logs.last().is_none_or(|log| log.header != header) {
-                let columns = columns(header.names.iter().copied());
-                room::take(1024 + 512 * header.names.len());
-                logs.push(Log { header, columns, reports: Vec::new() });
-            }
-            if let Some(log) = logs.last_mut() {
-                reports::add_report(&mut log.reports, time.take());
-            }
-            (within, ends_in_header) = (true, true);
-        } else if line.trim().is_empty() {
-            within = false;
-        } else if is_excerpt_mark(line) {
-            excerpts += usize::from(within);
-        } else if let (true, Some(log)) = (within, logs.last_mut()) {
-            if !line.trim().contains(char::is_whitespace) && !log.header.device_last {
-                alone = Some(line.trim().trim_end_matches(':'));
-                continue;
-            }
-            let whole = alone.take().map(|device| format!("{device} {line}"));
-            let Some(row) = log.header.row(whole.as_deref().unwrap_or(line)) else {
-                return Err(parts::miscounted(input, number).into());
-            };
-            let Some((device, fields)) = row else {
-                within = false;
-                continue;
-            };
-            let fields = log.columns.0.iter().map(|at| fields[*at]);
-            reports::add_row(&mut log.reports, device, fields);
-        } else if !is_banner(line) {
-            time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
+        if logs.read(line).is_none() {
+            return Err(parts::miscounted(input, number).into());
         }
     }
-    if ends_in_header && let Some(log) = logs.last_mut() {
+    if logs.ends_in_header
+        && let Some(log) = logs.logs.last_mut()
+    {
         log.reports.pop(); // Cut off: whether a device was idle is unknown.
     }
-    if logs.is_empty() {
+    if logs.logs.is_empty() {
         return no_columns();
     }
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
     let rules = ReportRules { first, may_omit_idle: true };
-    let runs = logs.into_iter().map(|log| {
+    let notices = logs.notices();
+    let runs = logs.logs.into_iter().map(|log| {
         let left_out = unread_rates(&log.header.names);
         let mut run = run(origin.clone(), &log.columns.1, log.reports, rules);
         run.notices.extend(left_out);
         run
     });
     let mut runs: Vec<ImportedRun> = runs.collect();
-    if let (Some(run), true) = (runs.first_mut(), excerpts > 0) {
-        run.notices.push(excerpt_notice());
+    if let Some(run) = runs.first_mut() {
+        run.notices.extend(notices);
     }
     Ok(runs)
 }

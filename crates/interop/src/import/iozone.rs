@@ -118,7 +118,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let unit = MODES.into_iter().find(|(words, _)| input.after(words).is_some());
     let unit = unit.map_or(USUAL_UNIT, |(_, unit)| unit);
     let setting = ImportedCell { runs: Some(1), ..setting };
-    let mut entries = report(input);
+    let Report { mut entries, is_assumed } = report(input, origin.procedure.as_deref());
     if entries.is_empty() {
         entries = excel(input);
     }
@@ -130,7 +130,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     for cell in cells.iter_mut().filter_map(|cell| cell.imported.as_mut()) {
         cell.figures.iter_mut().for_each(|figure| units::mark_binary_unit(figure, "iozone"));
     }
-    let notices = vec![notice(input, origin.procedure.as_deref())];
+    let mut notices = vec![notice(input, origin.procedure.as_deref())];
+    if is_assumed {
+        notices.push(parts::notice(text!(
+            "the columns of the report lost their places, and rows have fewer numbers than columns: they \
+             were read from the left, as a run of the first tests (`-i 0 -i 1 -i 2`) prints them",
+            "表の桁位置が失われ、列より数値が少ない行があります。最初のテスト(`-i 0 -i 1 -i 2`)の結果として左から順に読みました"
+        )));
+    }
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
@@ -207,16 +214,53 @@ fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
     line.split_whitespace().map(|word| (word, word.as_ptr() as usize - start + word.len())).collect()
 }
 
+/// The rows of the report.
+#[derive(Default)]
+struct Report<'a> {
+    entries: Vec<MatrixCell<'a>>,
+    /// Whether the tests of some numbers were assumed.
+    is_assumed: bool,
+}
+
+/// Returns whether the columns of a line are separated by single spaces, so that they lost their places.
+fn is_collapsed(line: &str) -> bool {
+    !line.trim().contains("  ")
+}
+
+/// Columns of the tests that `-i` selects.
+const SELECTED: [&[usize]; 8] = [&[0, 1], &[2, 3], &[4, 5], &[6], &[7], &[8], &[9, 10], &[11, 12]];
+
+/// Returns the columns of the tests that a command selects (`-i 0 -i 2`, `-i0`). Empty if it selects
+/// none.
+fn selected(command: &str) -> Vec<usize> {
+    let mut words = command.split_whitespace();
+    let mut columns = Vec::new();
+    while let Some(word) = words.next() {
+        let number = match word.strip_prefix("-i") {
+            Some("") => words.next(),
+            number => number,
+        };
+        let tests = number.and_then(|number| SELECTED.get(number.parse::<usize>().ok()?));
+        columns.extend(tests.into_iter().copied().flatten());
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
 /// Returns the rows of the report.
-fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
+fn report<'a>(input: &'a Input<'_>, command: Option<&str>) -> Report<'a> {
     let mut columns: Vec<usize> = Vec::new();
-    let mut entries = Vec::new();
+    let mut report = Report::default();
+    let selected = command.map(selected).unwrap_or_default();
+    let mut is_header_collapsed = false;
     for (_, line) in input.lines() {
         let words = words_with_ends(line);
         if HEADERS.iter().any(|shape| fits(shape, line)) {
             let names = words.iter().skip(2);
             let are_known = names.clone().zip(COLUMNS).all(|((name, _), own)| *name == own);
             columns = names.filter(|_| are_known).map(|(_, end)| *end).collect();
+            is_header_collapsed = is_collapsed(line);
             continue;
         }
         // Builds without stdio tests print nine columns, and runs of few tests may print only theirs.
@@ -225,15 +269,23 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
         if !is_table || !words.iter().all(|(word, _)| digits(word)) {
             continue;
         }
+        let has_lost_places = is_header_collapsed || is_collapsed(line);
+        let is_whole = numbers.len() == columns.len();
+        report.is_assumed |= has_lost_places && !is_whole && selected.len() != numbers.len();
         for (place, (printed, end)) in numbers.iter().enumerate() {
             // Header words do not all end where their numbers do, but near it.
             let below = || columns.iter().position(|column| column.abs_diff(*end) <= 2);
-            let test = if numbers.len() == columns.len() { Some(place) } else { below() };
+            let test = match has_lost_places {
+                _ if is_whole => Some(place),
+                true if selected.len() == numbers.len() => Some(selected[place]),
+                true => Some(place).filter(|place| *place < columns.len()),
+                false => below(),
+            };
             room::take(3 * size_of::<MatrixCell<'_>>());
-            entries.extend(test.map(|test| MatrixCell { test, file_kb, record_kb, printed }));
+            report.entries.extend(test.map(|test| MatrixCell { test, file_kb, record_kb, printed }));
         }
     }
-    entries
+    report
 }
 
 /// Returns the matrices after `Excel output is below:`.

@@ -104,6 +104,9 @@ fn without_prefixes(text: &str) -> Option<String> {
     {
         return Some(remove(&|line| prefix(line).map(str::to_owned)));
     }
+    if let Some(length) = common_prefix(text) {
+        return Some(remove(&|line| after_chars(line, length).map(str::to_owned)));
+    }
     // The name of a host or a container is the same on each line.
     let first = lines().next()?.split_whitespace().next()?;
     let after_name = |line: &str| {
@@ -112,6 +115,41 @@ fn without_prefixes(text: &str) -> Option<String> {
         Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
     };
     has_enough(lines().filter_map(after_name).count()).then(|| remove(&after_name))
+}
+
+/// Minimum length of a prefix of a logger that is recognized by its form: a time has eight characters.
+const PREFIX_LEAST: usize = 8;
+
+/// Returns the number of characters of a prefix that nearly every line has, apart from its digits, such as
+/// `20:16:21 DEBUG| [stdout] `. It contains a time, and ends with a space.
+fn common_prefix(text: &str) -> Option<usize> {
+    let form = |line: &str| -> Vec<char> {
+        line.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
+    };
+    let forms: Vec<Vec<char>> =
+        text.lines().filter(|line| !line.trim().is_empty()).map(|line| form(line.trim_end())).collect();
+    let first = forms.get(forms.len() / 2)?;
+    let has = |length: usize| {
+        let own = forms.iter().filter(|form| {
+            form.len() >= length && form[..length] == first[..length]
+                || form.len() + 1 == length && **form == first[..form.len()]
+        });
+        let own = own.count();
+        own >= LINES_LEAST && own * 100 >= forms.len() * SHARE_LEAST
+    };
+    // Spaces after the first one belong to the line.
+    let ends = (PREFIX_LEAST..first.len()).filter(|at| first[*at] == ' ' && first[*at - 1] != ' ');
+    let length = ends.map(|at| at + 1).take_while(|length| has(*length)).last()?;
+    let prefix: String = first[..length].iter().collect();
+    // A time alone can be a column, as of `sar`.
+    let ends_in_mark = prefix.trim_end().ends_with(['|', ']', ':', '-', '>']);
+    (prefix.contains("00:00") && ends_in_mark).then_some(length)
+}
+
+/// Returns the line after a number of characters.
+fn after_chars(line: &str, count: usize) -> Option<&str> {
+    let at = line.char_indices().nth(count).map(|(at, _)| at);
+    at.map(|at| &line[at..]).or((line.chars().count() + 1 >= count).then_some(""))
 }
 
 /// Returns the line after a time with a fraction in UTC, as CI services write:
@@ -210,6 +248,12 @@ mod tests {
             let text = format!("{prefix}a b\n\n{prefix}  c\n{prefix}d: e\n");
             assert_eq!(without_prefixes(&text).as_deref(), Some("a b\n\n  c\nd: e\n"), "{prefix}");
         }
+        let logged = "20:16:20 DEBUG| [stdout] a\n20:16:21 DEBUG| [stdout]   b\n20:16:21 DEBUG| [stdout] c: 5\n\
+                      20:16:22 DEBUG| [stdout]\n";
+        assert_eq!(without_prefixes(logged).as_deref(), Some("a\n  b\nc: 5\n\n"));
+        let python = "2023-01-02 10:00:00,123 - INFO - a 1\n2023-01-02 10:00:00,124 - INFO -  b\n2023-01-02 \
+                      10:00:01,003 - INFO - c\n";
+        assert_eq!(without_prefixes(python).as_deref(), Some("a 1\n b\nc\n"));
         assert_eq!(without_prefixes("sda 1\nsda 2\nsda 3\n"), None);
         assert_eq!(without_prefixes("a: 1\nb: 2\nc: 3\n"), None);
     }

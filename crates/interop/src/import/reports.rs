@@ -68,6 +68,13 @@ pub(super) struct DeviceReport {
     pub(super) rows: Vec<DeviceFields>,
 }
 
+impl DeviceReport {
+    /// Returns whether the first row is one of a device.
+    pub(super) fn begins_with(&self, device: &str) -> bool {
+        self.rows.first().is_some_and(|row| *row.device == *device)
+    }
+}
+
 /// Bytes of a row without its fields: it is in a list of rows, in the rows of its device, and its field
 /// in a list of points.
 const ROW_BYTES: usize = 2 * size_of::<DeviceFields>() + 48 + 112;

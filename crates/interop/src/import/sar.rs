@@ -1,6 +1,7 @@
 //! sysstat's `sar -d`: intervals of the block devices, from its daily files.
 //!
-//! The model: each line begins with the end time of its interval, on a clock of 24 or 12 hours, and has
+//! The model: each line begins with the end time of its interval, on a clock of 24 or 12 hours or in
+//! Chinese or Japanese, and has
 //! a device first or last. The columns are those of iostat, under nearly the same names. Lines of
 //! averages are not intervals. A restart of the system ends a series, and the lines after it form a
 //! separate run. The date is in the line about the system. Source: sar(1), and sysstat's own tests.
@@ -51,8 +52,28 @@ fn is_field(word: &str) -> bool {
 /// Returns the number of words of the time at the start of a line: `13:20:09`, `01:20:09 PM`.
 fn time_words(words: &[&str]) -> Option<usize> {
     let [time, half, ..] = words else { return None };
-    let is_time = time.len() == 8 && time.split(':').count() == 3 && time.split(':').all(digits);
-    is_time.then_some(if matches!(*half, "AM" | "PM") { 2 } else { 1 })
+    is_time(time).then_some(if matches!(*half, "AM" | "PM") { 2 } else { 1 })
+}
+
+/// Returns whether a word is a time of day: `13:20:09`, `11时40分02秒`, `11時40分02秒`.
+fn is_time(word: &str) -> bool {
+    let parts: Vec<&str> = word.split([':', '时', '時', '分', '秒']).collect();
+    matches!(parts[..], [hour, minute, second] | [hour, minute, second, ""]
+        if [hour, minute, second].iter().all(|part| part.len() == 2 && digits(part)))
+}
+
+/// Returns a time of day with colons.
+fn with_colons(time: &str) -> String {
+    time.replace(['时', '時', '分'], ":").replace('秒', "")
+}
+
+/// Returns whether a line is of averages, which have a word in place of a time: `Average:`, `平均时间:`,
+/// `Moyenne :`.
+fn is_average(words: &[&str]) -> bool {
+    words
+        .iter()
+        .take(2)
+        .any(|word| word.ends_with([':', '：']) && !word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns whether a line names the columns of `sar -d`.
@@ -80,7 +101,7 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
             continue;
         }
         let Some(course) = courses.last_mut() else { continue };
-        if words.is_empty() || words[0] == "Average:" {
+        if words.is_empty() || is_average(&words) {
             course.header = None; // What follows may be of another subject (`sar -A`).
             continue;
         }
@@ -101,7 +122,8 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
         let time = words[..header.time_words].to_vec();
         if course.time != time {
             let at = date.as_deref().filter(|date| date.len() == 10);
-            let at = at.and_then(|date| dates::from_numeric(&format!("{date} {}", time.join(" "))));
+            let at =
+                at.and_then(|date| dates::from_numeric(&format!("{date} {}", with_colons(&time.join(" ")))));
             reports::add_report(&mut course.reports, at);
             course.time = time;
         }

@@ -12,6 +12,7 @@
 
 use super::Input;
 use super::json_tree::{Json, documents};
+use kurabe_core::mention::Mention;
 use kurabe_core::{Text, text};
 
 /// Mark by which the file of a tool is recognized.
@@ -49,9 +50,14 @@ enum FileContent {
     BinaryTrace,
     /// The results of another benchmark.
     OtherBenchmark,
+    /// elbencho's text for people, of which kurabe reads the files for programs.
+    TextOfElbencho,
     /// Device counters in the format of another system.
     OtherSystem,
 }
+
+/// A command of elbencho that writes a file for programs.
+const WITH_FILE: Mention = Mention::Shell("elbencho --csvfile result.csv");
 
 impl FileContent {
     fn what(self) -> Text {
@@ -97,9 +103,13 @@ impl FileContent {
                     "kurabe はこのツールの結果を読めません"
                 )
             }
+            Self::TextOfElbencho => text!(
+                "kurabe reads the CSV and JSON files of elbencho, not its text for people",
+                "kurabe が読めるのは elbencho の CSV と JSON のファイルで、画面用のテキストは読めません"
+            ),
             Self::OtherSystem => text!(
-                "kurabe reads this tool's reports only as Linux prints them",
-                "kurabe が読めるのは Linux 版の出力だけです"
+                "kurabe does not read this form of the tool's reports",
+                "kurabe が読めない形式の出力です"
             ),
         }
     }
@@ -133,6 +143,10 @@ impl FileContent {
             Self::BinaryTrace => text!(
                 "convert it to text first: blkparse -i sda -o trace.txt",
                 "先にテキストに変換してください: blkparse -i sda -o trace.txt"
+            ),
+            Self::TextOfElbencho => text!(
+                "let elbencho write a file: {WITH_FILE}",
+                "elbencho にファイルを書かせてください: {WITH_FILE}"
             ),
             Self::OtherBenchmark => text!(
                 "give the output of a tool listed in docs/tools.md",
@@ -394,7 +408,17 @@ static SIGNATURES: &[Signature] = &[
     ("UnixBench", &[Line(&["BYTE UNIX Benchmarks"])], OtherBenchmark),
     ("gobonniego", &[Line(&["Sequential Write M", "B/s:"])], OtherBenchmark),
     ("pgbench", &[Words(&["transaction type:", "tps = "])], OtherBenchmark),
-    ("rados bench", &[Words(&["Total writes made:", "Bandwidth (MB/sec):"])], OtherBenchmark),
+    (
+        "rbd bench",
+        &[Line(&["bench ", " io_size ", " io_threads "]), Line(&["elapsed:", "ops:", "ops/sec:"])],
+        OtherBenchmark,
+    ),
+    (
+        "ceph osd bench",
+        &[Words(&["\"bytes_written\"", "\"blocksize\"", "\"bytes_per_sec\""])],
+        OtherBenchmark,
+    ),
+    ("elbencho's text", &[Line(&["OPERATION", "RESULT TYPE", "FIRST DONE", "LAST DONE"])], TextOfElbencho),
     ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
     ("Iometer", &[Line(&["'Test Type,Test Description"])], OtherBenchmark),
     ("winsat", &[Line(&["Disk  Sequential "]), Line(&["Windows System Assessment Tool"])], OtherBenchmark),
@@ -420,9 +444,10 @@ static SIGNATURES: &[Signature] = &[
         Trace,
     ),
     ("strace", &[Line(&["execve(", ") = 0"]), Line(&["% time", "seconds", "usecs/call", "syscall"])], Trace),
-    ("iostat of Solaris", &[Line(&["extended device statistics"])], OtherSystem),
-    ("iostat of macOS or BSD", &[Line(&["KB/t", "tps", "MB/s"])], OtherSystem),
-    ("gstat", &[Line(&["L(q)", "ops/s", "kBps"])], OtherSystem),
+    ("the summary of blkparse", &[Line(&["Reads Queued:", "Writes Queued:"])], SinceBoot),
+    ("esxtop", &[Line(&["(PDH-CSV 4.0)"]), Line(&["\\Physical Disk"])], OtherSystem),
+    ("iostat -r of Solaris", &[Line(&["device,r/s,w/s,kr/s,kw/s,wait,"])], OtherSystem),
+    ("iostat -I or -o of BSD", &[Line(&["KB/t", "xfrs"]), Line(&["sps", "tps", "msps"])], OtherSystem),
 ];
 
 /// Number of characters in which marks are searched.
@@ -526,6 +551,13 @@ mod tests {
         ("#              Yet-Another-Bench-Script              #", "YABS"),
         ("Prime numbers limit: 10000", "sysbench (not fileio)"),
         ("ATOP - host  2022/01/01  10:00:00", "atop"),
+        ("elapsed: 11   ops: 262144   ops/sec: 22958   bytes/sec: 90 MiB/s", "rbd bench"),
+        (
+            " Reads Queued:       1,234,    9,872KiB\t Writes Queued:   567,    4,536KiB",
+            "the summary of blkparse",
+        ),
+        ("OPERATION RESULT TYPE    FIRST DONE  LAST DONE", "elbencho's text"),
+        ("\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\esx01\\Memory\"", "esxtop"),
         ("          Magic : de11de11\nController GUID : 4C69", "mdadm -E (examine)"),
     ];
 

@@ -3,8 +3,10 @@
 //! The model: the options in sentences, then, in 1.0, `reads/s`, `writes/s` and `fsyncs/s`, the rates
 //! in MiB/s, and the latencies of all operations, including fsync, in ms. Reads and writes of a mixed
 //! test are its two halves. Versions 0.4 and 0.5 count the operations, and print one total rate (`Mb`
-//! are 2^20 bytes), requests per second, and the latency of a request without fsync. Source: sysbench's
-//! `sb_fileio.c`.
+//! are 2^20 bytes), requests per second, and the latency of a request without fsync. Version 1.1 prints
+//! operations and rates of each direction in one line. Other tests of sysbench have latencies under the
+//! same names, so only the lines of the file test are read, from the options on. Source: sysbench's
+//! `sb_fileio.c`, and published results of 1.1.
 
 use super::kit::*;
 use super::units::{MIB_PER_S, MILLISECONDS};
@@ -12,6 +14,12 @@ use kurabe_core::imported::PrintedStatistic::{Highest, Lowest, Mean, Percentile,
 
 /// Total amount and rate in 0.4.
 const TRANSFERRED: &str = "{}Total transferred {} ({}b/sec)";
+/// Lines of the directions and of the fsyncs in 1.1.
+const OF_1_1: [(&str, Option<Direction>); 2] =
+    [("read:{}IOPS={} {} MiB/s ({} MB/s)", READ), ("write:{}IOPS={} {} MiB/s ({} MB/s)", WRITE)];
+const FSYNCS_OF_1_1: &str = "fsync:{}IOPS={}";
+/// Line before the options of a test.
+const OPTIONS: &str = "Running the test with following options:";
 /// Requests per second in 0.4.
 const REQUESTS: &str = "{} Requests/sec executed";
 const DETAILS: [DetailLine; 4] = [
@@ -28,6 +36,9 @@ pub(super) const IMPORTER: Importer = Importer::of(
         belongs: &[
             TRANSFERRED,
             REQUESTS,
+            OF_1_1[0].0,
+            OF_1_1[1].0,
+            FSYNCS_OF_1_1,
             "reads/s:{}",
             "writes/s:{}",
             "fsyncs/s:{}",
@@ -61,7 +72,46 @@ const fn of_time(name: &'static str) -> ToolUnit {
     units::unit(name, Quantity::Iops, 1.0)
 }
 
+/// Returns the lines of the file test: from its options, with the line of the version directly above, to
+/// those of the next test.
+fn lines_of_test<'l>(input: &'l Input<'_>) -> Vec<(usize, &'l str)> {
+    /// Lines between the version and the options.
+    const BETWEEN: usize = 3;
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let is_figure = |line: &str| fits(TRANSFERRED, line) || is_of_1_0(line) || of_1_1(line).is_some();
+    let Some(first) = lines.iter().position(|(_, line)| is_figure(line)) else { return lines };
+    let is_start =
+        |(_, line): &(usize, &str)| line.trim() == OPTIONS || line.contains("Extra file open flags");
+    let Some(mut start) = lines[..first].iter().rposition(is_start) else { return lines };
+    if let Some(options) = lines[..start].iter().rposition(|(_, line)| line.trim() == OPTIONS) {
+        start = options;
+    }
+    let above = start.saturating_sub(BETWEEN);
+    let version = lines[above..start].iter().rposition(|(_, line)| fits(DETAILS[0].0[0], line));
+    start = version.map_or(start, |at| above + at);
+    let is_next = |(_, line): &(usize, &str)| line.trim() == OPTIONS || fits(DETAILS[0].0[0], line);
+    let end = lines[first..].iter().position(is_next).map_or(lines.len(), |at| first + at);
+    lines[start..end].to_vec()
+}
+
+fn is_of_1_0(line: &str) -> bool {
+    let names = ["reads/s", "writes/s", "read, MiB/s", "written, MiB/s"];
+    key_value(line).is_some_and(|(name, _)| names.contains(&name))
+}
+
+/// Parses a line of a direction in 1.1: the direction, and its rate and operations if it has any.
+fn of_1_1(line: &str) -> Option<(Option<Direction>, Vec<PrintedFigure>)> {
+    OF_1_1.iter().find_map(|(shape, direction)| {
+        let [_, iops, rate, _] = holes(shape, line)?;
+        let iops = of_time("IOPS").figure(Mean, iops)?;
+        let figures = [MIB_PER_S.figure(Mean, rate)?, iops];
+        Some((*direction, figures.into_iter().filter(|figure| figure.value > 0.0).collect()))
+    })
+}
+
 fn read(input: &Input<'_>) -> ImportedRuns {
+    let lines = lines_of_test(input);
+    let input = &input.part(lines.iter().copied());
     let mut details = RunDetails::of(input, ("sysbench", "sysbench-fileio"), &DETAILS, input.lines());
     let setting = &mut details.setting;
     let test = setting.procedure.clone().unwrap_or_default();
@@ -82,12 +132,25 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             };
             CELLS.iter().map(of).collect()
         }
+        None if input.lines().any(|(_, line)| of_1_1(line).is_some()) => cells_of_1_1(input, setting),
         Some([_, _, rate]) => {
             vec![cell(setting, direction(&test), "", figures(input, &TIMES, total_rate(rate)))]
         }
         None => return without_line("reads/s: …` or `Read … Written … Total transferred …"),
     };
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
+}
+
+/// Returns the cells of 1.1: reads, writes, all operations with fsync, and fsyncs.
+fn cells_of_1_1(input: &Input<'_>, setting: &ImportedCell) -> Vec<Cell> {
+    let directions = input.lines().filter_map(|(_, line)| of_1_1(line));
+    let mut cells: Vec<Cell> =
+        directions.map(|(direction, figures)| cell(setting, direction, "", figures)).collect();
+    cells.push(cell(setting, None, " all with fsync", figures(input, &TIMES, None)));
+    let fsyncs = input.holes(FSYNCS_OF_1_1).and_then(|[_, iops]| of_time("IOPS").figure(Mean, iops));
+    let fsyncs = fsyncs.into_iter().filter(|figure| figure.value > 0.0).collect();
+    cells.push(cell(setting, None, " fsync", fsyncs));
+    cells
 }
 
 /// Parses `16KiB`, or `16Kb` of 0.4.

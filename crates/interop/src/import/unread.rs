@@ -24,9 +24,17 @@ struct UnreadPart {
     last: usize,
 }
 
-/// Returns the notes on parts that were not read. `is_message` says whether no importer owns a line.
-pub(super) fn notices(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<Notice> {
-    let parts = parts(input, is_message);
+/// What a search for parts needs to know of the importers.
+pub(super) struct Importers {
+    /// Returns whether no importer owns a line.
+    pub(super) is_message: fn(&str) -> bool,
+    /// Returns whether an importer reads the output of a command.
+    pub(super) is_read: fn(&str) -> bool,
+}
+
+/// Returns the notes on parts that were not read.
+pub(super) fn notices(input: &Input<'_>, importers: &Importers) -> Vec<Notice> {
+    let parts = parts(input, importers);
     let more = parts.len().saturating_sub(NAMED);
     let mut notices: Vec<Notice> = parts
         .iter()
@@ -52,7 +60,7 @@ pub(super) fn notices(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<No
     notices
 }
 
-fn parts(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<UnreadPart> {
+fn parts(input: &Input<'_>, importers: &Importers) -> Vec<UnreadPart> {
     let Some(text) = input.text().filter(|text| text.len() <= LONGEST) else { return Vec::new() };
     let marks = signatures::line_marks(text);
     let mut parts: Vec<UnreadPart> = Vec::new();
@@ -78,13 +86,15 @@ fn parts(input: &Input<'_>, is_message: fn(&str) -> bool) -> Vec<UnreadPart> {
             close(&mut open);
             open = command
                 .map(|name| (UnreadPart { name: name.to_owned(), first: number + 1, last: number }, false));
-        } else if line.trim().starts_with("```") || !is_message(line) {
+        } else if line.trim().starts_with("```") || !(importers.is_message)(line) {
             close(&mut open);
             open = None;
         } else if let Some((part, is_sure)) = open.as_mut().filter(|_| !line.trim().is_empty()) {
             part.last = number;
             let has_digits = line.contains(|c: char| c.is_ascii_digit());
-            *is_sure |= has_digits && UNITS.iter().any(|unit| line.contains(unit));
+            // The lines above the figures of a tool that is read belong to its result.
+            let is_result = has_digits && !(importers.is_read)(&part.name);
+            *is_sure |= is_result && UNITS.iter().any(|unit| line.contains(unit));
         }
     }
     close(&mut open);
@@ -156,7 +166,7 @@ mod tests {
                     $ smbench run\nread 512.5 MB/s\nwrite 4 MB/s\n\n$ cd /\n$ ls\na 1\n\
                     NAME   MAJ:MIN RM   SIZE RO TYPE MOUNTPOINT\nsda 8:0 0 1G 0 disk\n\n$ date\n";
         let input = Input::new("a.txt", text.as_bytes());
-        let named: Vec<(String, usize, usize)> = parts(&input, super::super::is_message)
+        let named: Vec<(String, usize, usize)> = parts(&input, &super::super::OF_TEXTS)
             .into_iter()
             .map(|part| (part.name, part.first, part.last))
             .collect();

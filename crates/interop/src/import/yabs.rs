@@ -2,13 +2,15 @@
 //!
 //! The model: an entry of `fio` is one mix of half reads and half writes with a block size, and each
 //! direction is a cell. YABS runs fio's `randrw` with direct I/O, depth 64 and 2 jobs, which its JSON
-//! does not contain. `KBps` are fio's KiB/s, as operations times block size show. The text has a table
-//! with two block sizes per row, and divides these KiB/s by 1000 for MB/s and by 1000000 for GB/s.
-//! Results for network and CPU are ignored. Source: yabs.sh of masonr/yet-another-bench-script.
+//! does not contain. `KBps` are fio's KiB/s, and the text divides them by 1000 for MB/s and by 1000000
+//! for GB/s. Later versions print true powers of 1000 under the same names. Operations times block size
+//! show which it is; without an exact number of operations, the older meaning is assumed, and the note
+//! says so. The text has a table with two block sizes per row. Results for network and CPU are ignored.
+//! Source: yabs.sh of masonr/yet-another-bench-script, and published results of 2022 to 2026.
 
 use super::json_tree::{Json, documents};
 use super::kit::*;
-use super::units::{binary, corrected};
+use super::units::corrected;
 use kurabe_core::environment::{Environment, Machine};
 use kurabe_core::imported::Correction;
 
@@ -43,60 +45,142 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             ..input.origin("YABS", "yabs-json")
         };
         fact(&mut origin, "direct", "1");
-        let cells = document.items_of("fio").iter().flat_map(cells).collect();
-        let notices = vec![notice(text!(
-            "YABS prints KiB/s as KBps; its rates are multiplied by 1.024",
-            "YABS は KiB/s を KBps と表示します。速度は 1.024 倍に補正しました"
-        ))];
+        let mixes: Vec<Mix<'_>> = document.items_of("fio").iter().flat_map(mixes).collect();
+        let scale = RateScale::of(&mixes);
         runs.push(ImportedRun {
             origin,
             environment: environment(&document),
-            cells,
-            notices,
+            cells: mixes.into_iter().filter_map(|mix| mix.cell(scale)).collect(),
+            notices: vec![scale.notice("KiB/s", "KBps")],
             interrupted: false,
         });
     }
     Ok(runs)
 }
 
-/// Returns the cells of an entry.
-fn cells(entry: &Json) -> Vec<Cell> {
+/// Returns the mixes of an entry.
+fn mixes(entry: &Json) -> Vec<Mix<'_>> {
     let block_bytes = entry.text_of("bs").and_then(|size| kurabe_fio::size_bytes(size, 1024));
-    let cell_of = |(direction, rate, iops): (Direction, &str, &str)| {
-        let reason = text!("fio's KiB/s are printed as KBps", "fio の KiB/s が KBps と表示されます");
-        let rate = units::figure(Quantity::Rate, Statistic::Mean, entry.text_of(rate)?, "KBps", 1024.0)?;
-        let iops = units::IOPS.figure(Statistic::Mean, entry.text_of(iops));
-        Some(mix(block_bytes, direction, corrected(rate, binary("KiB/s", reason)), iops))
+    let mix_of = |(direction, rate, iops): (Direction, &str, &str)| {
+        let iops = entry.text_of(iops);
+        let operations = iops.and_then(number).map(|value| (value, 1.0));
+        let iops = units::IOPS.figure(Statistic::Mean, iops);
+        let (rate, unit, thousands) = (entry.text_of(rate)?, "KBps", 1.0);
+        Some(Mix { block_bytes, direction, rate, unit, thousands, iops, operations })
     };
     let is_known = |entry: &Json| entry.text_of("speed_units").is_none_or(|unit| unit == "KBps");
-    DIRECTIONS.into_iter().filter(|_| is_known(entry)).filter_map(cell_of).collect()
+    DIRECTIONS.into_iter().filter(|_| is_known(entry)).filter_map(mix_of).collect()
 }
 
-/// Returns the cell of a direction of a mix.
-fn mix(
+/// A direction of a mix as printed.
+struct Mix<'a> {
     block_bytes: Option<u64>,
     direction: Direction,
-    rate: PrintedFigure,
+    rate: &'a str,
+    unit: &'a str,
+    /// Number of KB in the unit.
+    thousands: f64,
     iops: Option<PrintedFigure>,
-) -> Cell {
-    let imported = ImportedCell {
-        procedure: Some(PROCEDURE.to_owned()),
-        block_bytes,
-        iodepth: Some(64),
-        threads: Some(2),
-        sequential: Some(false),
-        read_percent: Some(50.0),
-        figures: std::iter::once(rate).chain(iops).collect(),
-        ..ImportedCell::default()
-    };
-    let label = parts::shape(Some(false), "", block_bytes, Some(64), Some(2));
-    cell(format!("{label} 50 % read"), Some(direction), imported)
+    /// Operations per second, and the step to which they are rounded down.
+    operations: Option<(f64, f64)>,
+}
+
+/// What a KB is in the printed rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum RateScale {
+    /// 1024 bytes.
+    Binary,
+    /// 1000 bytes.
+    Decimal,
+    /// No number of operations is exact enough. 1024 bytes are assumed.
+    Unknown,
+}
+
+impl RateScale {
+    /// Returns the scale at which rates and operations of most mixes agree.
+    fn of(mixes: &[Mix<'_>]) -> Self {
+        let votes: Vec<Self> = mixes.iter().filter_map(Mix::scale).collect();
+        let count = |scale| votes.iter().filter(|vote| **vote == scale).count();
+        match count(Self::Binary).cmp(&count(Self::Decimal)) {
+            std::cmp::Ordering::Greater => Self::Binary,
+            std::cmp::Ordering::Less => Self::Decimal,
+            std::cmp::Ordering::Equal => Self::Unknown,
+        }
+    }
+
+    /// Returns the note on the unit. `actual` is printed as `name`.
+    fn notice(self, actual: &str, name: &str) -> Notice {
+        notice(match self {
+            Self::Binary => text!(
+                "YABS prints {actual} as {name}; its rates are multiplied by 1.024",
+                "YABS は {actual} を {name} と表示します。速度は 1.024 倍に補正しました"
+            ),
+            Self::Decimal => text!(
+                "the rates are powers of 1000, as their numbers of operations show",
+                "速度は 1000 の累乗の単位です(操作数から確認しました)"
+            ),
+            Self::Unknown => text!(
+                "older versions of YABS print {actual} as {name}, so the rates are multiplied by 1.024; of a \
+                 newer version, they are 2.4 % too high",
+                "YABS の古い版は {actual} を {name} と表示するため、速度を 1.024 倍に補正しました。新しい版の結果なら 2.4 % 高すぎます"
+            ),
+        })
+    }
+}
+
+impl Mix<'_> {
+    /// Returns the scale at which rate and operations agree, if they are exact enough.
+    fn scale(&self) -> Option<RateScale> {
+        /// Rounding of the rate, and of fio's own mean over time.
+        const TOLERANCE: f64 = 0.004;
+        let (operations, step) = self.operations?;
+        let rate = number(self.rate)? * self.thousands * 1000.0;
+        let block = Some(self.block_bytes? as f64).filter(|_| rate > 0.0)?;
+        let least = operations * block / rate * (1.0 - TOLERANCE);
+        let most = (operations + step) * block / rate * (1.0 + TOLERANCE);
+        let is_within = |factor: f64| (least..=most).contains(&factor);
+        match (is_within(1.024), is_within(1.0)) {
+            (true, false) => Some(RateScale::Binary),
+            (false, true) => Some(RateScale::Decimal),
+            _ => None,
+        }
+    }
+
+    /// Returns the cell.
+    fn cell(self, scale: RateScale) -> Option<Cell> {
+        let thousands = self.thousands;
+        let kilobyte = if scale == RateScale::Decimal { 1000.0 } else { 1024.0 };
+        let rate =
+            units::figure(Quantity::Rate, Statistic::Mean, self.rate, self.unit, kilobyte * thousands)?;
+        let actual = if thousands > 1.0 { format!("KiB/s × {thousands}") } else { "KiB/s".to_owned() };
+        let reason = if thousands > 1.0 {
+            text!("fio's KiB/s are divided by {thousands}", "fio の KiB/s を {thousands} で割った値です")
+        } else {
+            text!("fio's KiB/s are printed as KBps", "fio の KiB/s が KBps と表示されます")
+        };
+        let rate = match scale {
+            RateScale::Decimal => rate,
+            _ => corrected(rate, Correction { factor: 1.024, unit: actual, reason }),
+        };
+        let imported = ImportedCell {
+            procedure: Some(PROCEDURE.to_owned()),
+            block_bytes: self.block_bytes,
+            iodepth: Some(64),
+            threads: Some(2),
+            sequential: Some(false),
+            read_percent: Some(50.0),
+            figures: std::iter::once(rate).chain(self.iops).collect(),
+            ..ImportedCell::default()
+        };
+        let label = parts::shape(Some(false), "", self.block_bytes, Some(64), Some(2));
+        Some(cell(format!("{label} 50 % read"), Some(self.direction), imported))
+    }
 }
 
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut origin = Origin { procedure: Some(PROCEDURE.to_owned()), ..input.origin("YABS", "yabs-text") };
     fact(&mut origin, "direct", "1");
-    let (mut sizes, mut cells) = ([None, None], Vec::new());
+    let (mut sizes, mut mixes) = ([None, None], Vec::new());
     for (number, line) in input.lines() {
         if let Some(words) = holes(SIZES, line) {
             sizes = words.map(|size: &str| kurabe_fio::size_bytes(size, 1024));
@@ -104,23 +188,22 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             origin.target = holes("(Partition {}):", words).map(|[partition]| partition.to_owned());
         } else if let Some((direction, columns)) = row(line) {
             for (block_bytes, words) in sizes.into_iter().zip(columns) {
-                let Some((rate, iops)) = text_figures(words) else {
+                let Some(mix) = text_mix(words, direction, block_bytes) else {
                     return Err(parts::unreadable(input, number).into());
                 };
-                cells.extend(block_bytes.map(|size| mix(Some(size), direction, rate, iops)));
+                mixes.extend(block_bytes.map(|_| mix));
             }
-        } else if cells.is_empty() {
+        } else if mixes.is_empty() {
             origin.version = origin.version.or_else(|| version(line));
             origin.measured_at = origin.measured_at.or_else(|| dates::from_ctime(line.trim()));
         }
     }
+    let scale = RateScale::of(&mixes);
+    let cells: Vec<Cell> = mixes.into_iter().filter_map(|mix| mix.cell(scale)).collect();
     if cells.is_empty() {
         return without_line("Read       | 388.78 MB/s  (97.1k) | 1.23 GB/s    (19.2k)");
     }
-    let notices = vec![notice(text!(
-        "YABS prints 1000 KiB/s as MB/s; its rates are multiplied by 1.024",
-        "YABS は 1000 KiB/s を 1 MB/s と表示します。速度は 1.024 倍に補正しました"
-    ))];
+    let notices = vec![scale.notice("1000 KiB/s", "MB/s")];
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
@@ -132,21 +215,21 @@ fn row(line: &str) -> Option<(Direction, [&str; 2])> {
     })
 }
 
-/// Parses `388.78 MB/s  (97.1k)`. fio rounds the operations to thousands.
-fn text_figures(words: &str) -> Option<(PrintedFigure, Option<PrintedFigure>)> {
+/// Parses `388.78 MB/s  (97.1k)`. YABS cuts the operations after a tenth of thousands.
+fn text_mix(words: &str, direction: Direction, block_bytes: Option<u64>) -> Option<Mix<'_>> {
     let (rate, rest) = words.trim().split_once(' ')?;
     let (unit, iops) = rest.trim().split_once('(')?;
     let unit = unit.trim();
     let thousands = power(1000.0, &["KB/s", "MB/s", "GB/s"], unit)?;
-    let rate = units::figure(Quantity::Rate, Statistic::Mean, rate, unit, 1024.0 * thousands)?;
-    let actual = if thousands > 1.0 { format!("KiB/s × {thousands}") } else { "KiB/s".to_owned() };
-    let reason =
-        text!("fio's KiB/s are divided by {thousands}", "fio の KiB/s を {thousands} で割った値です");
-    let rate = corrected(rate, Correction { factor: 1.024, unit: actual, reason });
+    number(rate)?;
     let iops = iops.trim_end().strip_suffix(')')?;
     let (count, letter) = iops.split_at(iops.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(iops.len()));
-    let value = number(count)? * power(1000.0, &["", "k", "m M"], letter)?;
-    Some((rate, figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS")))
+    let factor = power(1000.0, &["", "k", "m M"], letter)?;
+    let value = number(count)? * factor;
+    let places = count.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let step = factor * 10_f64.powi(-(places as i32));
+    let iops = figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS");
+    Some(Mix { block_bytes, direction, rate, unit, thousands, iops, operations: Some((value, step)) })
 }
 
 /// Parses the version in the heading: `#   v2023-04-23   #`.
