@@ -53,6 +53,7 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
         recordings,
         panel,
         keeps_pauses: args.pauses,
+        counts_calls: args.syscalls,
     };
     let PricedCommand { bill, left } = record_and_price(&request, &handle, |place| {
         if !global.quiet && recordings > 1 {

@@ -1,6 +1,7 @@
 //! Output for terminals and scripts only: progress, lines of JSON, and the text of commands that the page
 //! does not have.
 
+mod bill_footing;
 mod crash;
 mod doctor;
 mod identity;
@@ -12,6 +13,7 @@ mod price;
 mod recording;
 mod script_line;
 mod served;
+mod syscalls;
 
 pub use crash::crash_lines;
 pub use doctor::{Doctor, doctor, render_doctor};

@@ -104,6 +104,9 @@ pub struct Bill {
     pub elapsed_ns: RepeatedValue,
     /// All counts.
     pub counts: CountValues,
+    /// Number of system calls by name, if they were counted.
+    #[serde(default, skip_serializing_if = "CountValues::is_empty")]
+    pub syscalls: CountValues,
     /// Counts by file, the most written first.
     pub files: Vec<FileBill>,
     /// Counts by phase, if the program marked any.
@@ -137,6 +140,9 @@ pub struct PhaseBill {
     pub name: String,
     /// All counts within the phase.
     pub counts: CountValues,
+    /// Number of system calls by name within the phase, if they were counted.
+    #[serde(default, skip_serializing_if = "CountValues::is_empty")]
+    pub syscalls: CountValues,
     /// Time on each device of the panel, in ns.
     pub times_ns: Vec<RepeatedValue>,
 }
@@ -184,6 +190,7 @@ impl Bill {
             recordings: recordings.len(),
             elapsed_ns: RepeatedValue(recordings.iter().map(|recording| recording.elapsed_ns).collect()),
             counts: values_of(&counted),
+            syscalls: syscalls_of(recordings, |_| true),
             files: files_of(recordings),
             phases: phases_of(recordings),
             prices: Vec::new(),
@@ -303,6 +310,19 @@ fn values_of(counted: &[RequestCounts]) -> CountValues {
     COUNTS.iter().map(|(word, count)| ((*word).to_owned(), values(*count))).collect()
 }
 
+/// Returns the sums of the system calls in the chosen phases. A call that a recording lacks is 0 there.
+fn syscalls_of(recordings: &[ProgramRecording], is_chosen: impl Fn(usize) -> bool) -> CountValues {
+    let mut values = CountValues::new();
+    for (index, recording) in recordings.iter().enumerate() {
+        let phases = recording.syscalls.iter().enumerate().filter(|(phase, _)| is_chosen(*phase));
+        for (name, count) in phases.flat_map(|(_, calls)| calls) {
+            let value = values.entry(name.clone()).or_insert_with(|| RepeatedValue(vec![0; recordings.len()]));
+            value.0[index] += count;
+        }
+    }
+    values
+}
+
 /// Returns the phases that every recording has, in order.
 fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
     let least = recordings.iter().map(|recording| recording.phases.len()).min().unwrap_or(0);
@@ -317,6 +337,7 @@ fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
         PhaseBill {
             name: recordings[0].phases[place].0.clone(),
             counts: values_of(&counted),
+            syscalls: syscalls_of(recordings, |phase| phase == place),
             times_ns: Vec::new(),
         }
     };

@@ -8,6 +8,7 @@ use crate::bill::{Bill, FileBill, RepeatedValue};
 use crate::count::{COUNTS, Count};
 use kurabe_core::Text;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Maximum relative difference of counts for the same work. The additional requests of a file system
 /// vary by this much.
@@ -25,6 +26,18 @@ pub struct CountChange {
     /// Values in the earlier bill.
     pub before: RepeatedValue,
     /// Values in the current bill.
+    pub now: RepeatedValue,
+}
+
+/// A system call that is made more or less often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SyscallChange {
+    /// Name of the call.
+    pub syscall: String,
+    /// Number of calls in the earlier bill.
+    pub before: RepeatedValue,
+    /// Number of calls in the current bill.
     pub now: RepeatedValue,
 }
 
@@ -93,6 +106,8 @@ pub struct Changes {
     pub cause: Option<ChangeCause>,
     /// Counts that changed.
     pub counts: Vec<CountChange>,
+    /// System calls whose number changed, if both bills have them.
+    pub syscalls: Vec<SyscallChange>,
     /// Every device of both panels.
     pub prices: Vec<PriceChange>,
     /// Whether the kernels differ. Additional requests of the kernel are not a change of the program.
@@ -128,6 +143,7 @@ impl Changes {
         Self {
             cause: cause(before, now, &counts),
             prices: prices.collect(),
+            syscalls: syscall_changes(before, now, margin),
             other_kernel: before.facts.kernel != now.facts.kernel,
             other_tick: before.facts.tick_ns != now.facts.tick_ns,
             counts,
@@ -144,8 +160,24 @@ impl Changes {
 
     /// Returns whether anything changed.
     pub fn is_any(&self) -> bool {
-        !self.counts.is_empty() || self.prices.iter().any(|price| price.is_changed)
+        !self.counts.is_empty() || !self.syscalls.is_empty() || self.prices.iter().any(|price| price.is_changed)
     }
+}
+
+fn syscall_changes(before: &Bill, now: &Bill, margin: f64) -> Vec<SyscallChange> {
+    if before.syscalls.is_empty() || now.syscalls.is_empty() {
+        return Vec::new();
+    }
+    let values = |bill: &Bill, name: &str| {
+        let none = || RepeatedValue(vec![0; bill.recordings]);
+        bill.syscalls.get(name).cloned().unwrap_or_else(none)
+    };
+    let names: BTreeSet<&String> = before.syscalls.keys().chain(now.syscalls.keys()).collect();
+    let change = |name: &String| {
+        let (before, now) = (values(before, name), values(now, name));
+        is_changed(&before, &now, margin).then(|| SyscallChange { syscall: name.clone(), before, now })
+    };
+    names.into_iter().filter_map(change).collect()
 }
 
 fn is_changed(before: &RepeatedValue, now: &RepeatedValue, margin: f64) -> bool {
@@ -319,6 +351,30 @@ mod tests {
         let log = &saved.files[0];
         assert_eq!((log.name.as_str(), log.writes.mean(), log.flushes.mean()), ("log", 20.0, 10.0));
         assert!((saved.write_amplification().unwrap() - 20.0 * 4096.0 / 80_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_system_call_more_is_a_change_without_a_cost_if_both_bills_have_calls() {
+        let facts = bill(1, 1, 1, 1).facts;
+        let bill = |counts: &[Option<u64>]| {
+            let recording = |count: &Option<u64>| ProgramRecording {
+                syscalls: count.iter().map(|count| [("fsync".to_owned(), *count)].into()).collect(),
+                ..ProgramRecording::default()
+            };
+            let recordings: Vec<_> = counts.iter().map(recording).collect();
+            Bill::new(facts.clone(), &recordings, &panel("samsung-870-evo")).unwrap()
+        };
+        let [two, three, varying, none] =
+            [[Some(2); 2], [Some(3); 2], [Some(2), Some(4)], [None; 2]].map(|counts| bill(&counts));
+        let changed = |before: &Bill, now: &Bill| {
+            let changes = Changes::between(before, now, 0.01);
+            assert!(!changes.costs_more() && changes.is_any() != changes.syscalls.is_empty());
+            changes.syscalls.iter().map(|change| change.syscall.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(changed(&two, &three), ["fsync"]);
+        for other in [&two, &varying, &none] {
+            assert!(changed(&two, other).is_empty(), "{other:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use bill::{
     Bill, BillFacts, CountValues, DevicePrice, FileBill, PhaseBill, RepeatedValue, TimeShareName,
 };
 pub use budget::{Budget, BudgetLine};
-pub use change::{ChangeCause, Changes, CountChange, PriceChange};
+pub use change::{ChangeCause, Changes, CountChange, PriceChange, SyscallChange};
 pub use count::{COUNTS, Count, CountUnit, RequestCounts};
 pub use panel::{PANELS, Panel, PanelDevice, device_below};
 pub use recording::ProgramRecording;

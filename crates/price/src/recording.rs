@@ -1,6 +1,7 @@
 //! The recording of one run of a program.
 
 use kurabe_sim::{RecordedRequest, RequestKind, TimesCommit};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Maximum number of bytes that the block layer joins: the usual limit of one request to a disk
@@ -16,6 +17,8 @@ pub struct ProgramRecording {
     pub left_from: usize,
     /// Phases marked by the program, with the index of the first request of each.
     pub phases: Vec<(String, usize)>,
+    /// Number of system calls by name in each phase, or in the only one. Empty if not counted.
+    pub syscalls: Vec<BTreeMap<String, u64>>,
     /// Ranges of files on the device at the end, by the shown name.
     pub files: Vec<(String, Vec<Range<u64>>)>,
     /// Ranges of the file system's journal, if known.

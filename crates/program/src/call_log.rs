@@ -1,5 +1,6 @@
 //! File calls of a command, recorded as they happen.
 
+use crate::call_counts::{CallCounts, CallTally};
 use kurabe_promise::FileCall;
 use std::fmt;
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ pub struct CallRules {
     pub failing: Vec<SyncOfFile>,
     /// Work before a call.
     pub before: Option<BeforeSync>,
+    /// Whether every system call is counted, instead of following those that concern files.
+    pub counts_all: bool,
 }
 
 /// The calls of a command.
@@ -87,6 +90,7 @@ struct LogState {
     /// Number of syncs of each path.
     syncs: std::collections::HashMap<String, u64>,
     has_done_work: bool,
+    tally: CallTally,
 }
 
 /// Action at an fsync that begins.
@@ -109,6 +113,15 @@ impl CallLog {
     /// Takes the calls so far.
     pub fn take(&self) -> RecordedCalls {
         std::mem::take(&mut self.state().recorded)
+    }
+
+    /// Returns the number of calls so far, if they are counted.
+    pub fn counted(&self) -> CallCounts {
+        self.state().tally.by_name()
+    }
+
+    pub(crate) fn count(&self, number: i64) {
+        self.state().tally.add(number);
     }
 
     pub(crate) fn add(&self, call: FileCall) {

@@ -113,7 +113,7 @@ pub(crate) fn call_of(number: i64) -> Option<(&'static str, CallKind)> {
     CALLS.iter().chain(OLD_CALLS).find(|(own, ..)| *own == number).map(|(_, name, kind)| (*name, *kind))
 }
 
-/// Returns the calls to stop at.
+/// Returns the calls to stop at, to follow those that concern files.
 pub(crate) fn followed() -> Vec<StopRule> {
     let rules = |(number, _, kind): &(i64, &str, CallKind)| match kind {
         CallKind::Mmap => vec![StopRule::Bits(*number, 3, MAP_SHARED)],

@@ -11,6 +11,7 @@
 //! Not here: cold caches before a program starts, counters of the device, cells and events (the
 //! engine's).
 
+mod call_counts;
 mod call_log;
 mod call_table;
 mod command_line;
@@ -32,6 +33,7 @@ mod tracer;
 mod work_folder;
 mod worker;
 
+pub use call_counts::CallCounts;
 pub use call_log::{BeforeSync, CallLog, CallRules, RecordedCalls, SyncOfFile};
 pub use enclosure::Enclosure;
 pub use folder::{FileIdentity, Folder};

@@ -4,6 +4,7 @@
 //! the command cannot start anything else. The command waits until it is traced. The tracer reaps
 //! the command, and reports how it ended.
 
+use crate::call_counts::is_marking;
 use crate::call_log::CallLog;
 use crate::call_table::followed;
 use crate::followed_call::BegunCall;
@@ -37,6 +38,7 @@ pub(crate) struct TracedEnd {
 #[derive(Debug)]
 pub(crate) struct Tracer {
     command_side: Mutex<Option<OwnedFd>>,
+    rules: Vec<StopRule>,
     end: Arc<Mutex<Option<TracedEnd>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -49,6 +51,7 @@ impl Tracer {
         sockopt::set_socket_passcred(&own, true)?;
         let end: Arc<Mutex<Option<TracedEnd>>> = Arc::default();
         let ends = Arc::clone(&end);
+        let rules = if log.rules.counts_all { vec![StopRule::Any] } else { followed() };
         let thread = std::thread::Builder::new().name("kurabe-tracer".to_owned()).spawn(move || {
             let Some(command) = hear(&own) else { return };
             let is_traced = seize(command).is_ok();
@@ -57,15 +60,14 @@ impl Tracer {
                 TracedCommand::new(&log, command, &ends).run();
             }
         })?;
-        Ok(Self { command_side: Mutex::new(Some(command_side)), end, thread: Some(thread) })
+        Ok(Self { command_side: Mutex::new(Some(command_side)), rules, end, thread: Some(thread) })
     }
 
     /// Makes a command wait until it is traced.
     pub(crate) fn hold(&self, command: &mut Command) {
-        let rules: Vec<StopRule> = followed();
         let side = self.command_side.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(side) = side {
-            be_traced(command, side, filter(&rules));
+            be_traced(command, side, filter(&self.rules));
         }
     }
 
@@ -107,18 +109,33 @@ struct TracedCommand<'t> {
     begun: HashMap<u32, (u64, BegunCall)>,
     processes: HashMap<u32, u32>,
     unreturned: Vec<FileCall>,
+    /// Whether the command's program runs; before that, the calls are those of kurabe.
+    has_begun: bool,
+    /// Whether the calls of a thread are counted.
+    is_counted: HashMap<u32, bool>,
 }
 
 impl<'t> TracedCommand<'t> {
     fn new(log: &'t CallLog, command: u32, end: &'t Mutex<Option<TracedEnd>>) -> Self {
         let device = rustix::fs::stat(&log.rules.folder).map_or(0, |stat| stat.st_dev);
-        let (begun, processes) = (HashMap::new(), HashMap::new());
-        Self { log, command, end, device, position: 0, begun, processes, unreturned: Vec::new() }
+        Self {
+            log,
+            command,
+            end,
+            device,
+            position: 0,
+            begun: HashMap::new(),
+            processes: HashMap::new(),
+            unreturned: Vec::new(),
+            has_begun: false,
+            is_counted: HashMap::new(),
+        }
     }
 
     fn run(mut self) {
-        let (mut asked_bytes, mut has_begun, command) = (None, false, self.command);
+        let (mut asked_bytes, command) = (None, self.command);
         loop {
+            let has_begun = self.has_begun;
             let ends = |thread: u32| {
                 if thread == command {
                     asked_bytes = crate::foreground::asked_bytes(thread);
@@ -128,20 +145,24 @@ impl<'t> TracedCommand<'t> {
             };
             let Some((thread, status)) = wait_for_stop(ends) else { break };
             let onward = match trace_stop(status) {
+                TraceStop::Call if self.log.rules.counts_all => self.count(thread),
                 TraceStop::Call => self.call(thread),
                 TraceStop::CallEnd => {
                     self.call_end(thread, call_result(thread));
                     Onward::Run(0)
                 }
-                stop @ (TraceStop::NewProgram | TraceStop::Start) => {
-                    has_begun |= stop == TraceStop::NewProgram;
+                TraceStop::NewProgram => {
+                    self.has_begun = true;
+                    self.is_counted.remove(&thread);
                     Onward::Run(0)
                 }
+                TraceStop::Start => Onward::Run(0),
                 TraceStop::Group => Onward::StayStopped,
                 TraceStop::Signal(signal) => Onward::Run(signal),
                 TraceStop::Ended => {
                     self.call_end(thread, None);
                     self.processes.remove(&thread);
+                    self.is_counted.remove(&thread);
                     if thread == command {
                         let end = TracedEnd { status: ExitStatus::from_raw(status), asked_bytes };
                         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
@@ -152,6 +173,15 @@ impl<'t> TracedCommand<'t> {
             resume(thread, onward);
         }
         self.unreturned.drain(..).for_each(|call| self.log.add(call));
+    }
+
+    fn count(&mut self, thread: u32) -> Onward {
+        let is_counted =
+            self.has_begun && *self.is_counted.entry(thread).or_insert_with(|| !is_marking(thread));
+        if let (true, Some((number, _))) = (is_counted, stopped_call(thread)) {
+            self.log.count(number);
+        }
+        Onward::Run(0)
     }
 
     fn call(&mut self, thread: u32) -> Onward {
@@ -373,6 +403,31 @@ os.sendfile(g, m, 0, 8)
         // A shim in front of Python may start more processes.
         assert!(processes.len() >= 3, "{processes:?}");
         assert_eq!(threads.len() - processes.len(), 4, "{threads:?}");
+    }
+
+    #[test]
+    fn every_call_of_threads_and_forks_is_counted_by_its_name() {
+        if !needs("python3") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let rules = CallRules { folder: folder.path().to_owned(), counts_all: true, ..CallRules::default() };
+        let words = ["python3", "-c", PROGRAM].map(str::to_owned);
+        let log = Arc::new(CallLog::new(rules));
+        let command = Foreground {
+            words: &words,
+            folder: Some(folder.path().to_owned()),
+            calls: Some(Arc::clone(&log)),
+            ..Foreground::default()
+        };
+        let code = command.run_enclosed(&Stop::default(), |_| {}, |ended, _| ended.status.code()).unwrap();
+        let counted = log.counted();
+        let number = |name: &str| counted.get(name).copied().unwrap_or(0);
+        let counts = ["pwrite64", "writev", "ftruncate", "fdatasync", "fsync", "sendfile"].map(number);
+        assert_eq!((code, counts), (Some(0), [300, 300, 6, 6, 1, 1]), "{counted:?}");
+        // Python makes more of these when it starts.
+        assert!(number("openat") + number("open") >= 11 && number("write") >= 302, "{counted:?}");
+        assert!(log.take().calls.is_empty());
     }
 
     #[test]

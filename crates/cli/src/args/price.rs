@@ -44,6 +44,8 @@ pub struct PriceArgs {
     pub runs: u16,
     #[arg(long, help = help("price.pauses"))]
     pub pauses: bool,
+    #[arg(long, help = help("price.syscalls"))]
+    pub syscalls: bool,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = help("price.save"))]
     pub save: Option<OutputPath>,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = help("price.against"))]

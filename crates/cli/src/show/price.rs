@@ -2,8 +2,10 @@
 //! changes since another bill, with the cause before the times. The result for each limit of a
 //! budget.
 
+use super::bill_footing::footing;
+use super::syscalls::{changed_syscalls, syscall_changes_table, syscalls_table};
 use kurabe_chart::escape;
-use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_doc::{Column, Cut, Doc, Entry, Table};
 use kurabe_lab::{NO_FILES, UNMARKED};
@@ -51,6 +53,7 @@ impl Priced {
             .append(prices_table(&self.bill))
             .append(phases_table(&self.bill))
             .append(files_table(&self.bill))
+            .append(syscalls_table(&self.bill))
             .gap()
             .asides(&footing(&self.bill))
             .done()
@@ -109,7 +112,7 @@ fn count_name(count: Count) -> Text {
 
 /// Formats the values of all recordings: one figure if all are equal, otherwise the mean and the
 /// half-width of its interval.
-fn shown_values(values: &RepeatedValue, one: impl Fn(f64) -> String) -> String {
+pub(super) fn shown_values(values: &RepeatedValue, one: impl Fn(f64) -> String) -> String {
     let (mean, half) = values.interval();
     match values.is_exact() || !half.is_finite() {
         true => one(mean),
@@ -124,7 +127,7 @@ fn shown_count(count: Count, values: &RepeatedValue) -> String {
     })
 }
 
-fn shown_time(ns: f64) -> String {
+pub(super) fn shown_time(ns: f64) -> String {
     number::latency_ns(ns.round() as u64)
 }
 
@@ -212,46 +215,16 @@ fn prices_table(bill: &Bill) -> Doc {
 }
 
 /// Whether a device is so fast that some commits of the recording were not made on it.
-fn has_fewer_flushes(bill: &Bill, price: &DevicePrice) -> bool {
+pub(super) fn has_fewer_flushes(bill: &Bill, price: &DevicePrice) -> bool {
     let counted = bill.count(Count::Flushes);
     !price.flushes.0.is_empty() && counted.is_some_and(|counted| *counted != price.flushes)
-}
-
-/// Why counts are exact, and why fast devices may have fewer flushes.
-fn pace_words(bill: &Bill) -> Text {
-    let Some(tick) = bill.facts.tick_ns.map(|tick_ns| shown_time(tick_ns as f64)) else {
-        return Text::default();
-    };
-    let pace = text!(
-        " A flush was answered at the next tick of the kernel ({tick}) at the earliest, as by a \
-         slow device: recording takes up to that long for each flush, and the load on this \
-         machine does not change the counts.",
-        " フラッシュには、遅いデバイスと同じように、早くてもカーネルの次のティック({tick} 間隔)に応答しました。記録にはフラッシュごとに最大でその時間がかかりますが、このマシンの負荷で回数は変わりません。"
-    );
-    let faster = bill.prices.iter().filter(|price| has_fewer_flushes(bill, price));
-    let faster = Text::list(faster.map(|price| price.title.clone()));
-    if faster.is_empty() {
-        return pace;
-    }
-    let fewer = text!(
-        " On {faster}, several flushes fit into a tick. File times change once per tick, and \
-         commits that would change nothing else are left out there.",
-        " {faster}では、1 ティックに複数のフラッシュが収まります。ファイルの時刻はティックごとにしか変わらないため、時刻だけを記録するコミットは除いて計算しています。";
-        faster
-    );
-    text!("{pace}{fewer}", "{pace}{fewer}"; pace, fewer)
 }
 
 fn phases_table(bill: &Bill) -> Doc {
     if bill.phases.is_empty() {
         return Doc::new();
     }
-    let name = |phase: &PhaseBill| match &phase.name {
-        name if *name == UNMARKED[0] => text!("before the first mark", "最初の目印より前"),
-        name if *name == UNMARKED[1] => text!("left in memory at the end", "終了時にメモリーに残っていた分"),
-        name => Text::same(shown::line(name)),
-    };
-    let mut table = Table::of(&bill.phases).left(text!("phase", "フェーズ"), |phase| name(phase));
+    let mut table = Table::of(&bill.phases).left(text!("phase", "フェーズ"), |phase| phase_name(phase));
     for count in [Count::Flushes, Count::WrittenBytes, Count::ReadBytes] {
         table = table.right(count_name(count), |phase| shown_of(&phase.counts, count));
     }
@@ -261,6 +234,14 @@ fn phases_table(bill: &Bill) -> Doc {
         });
     }
     Doc::new().gap().push(table.table().parted_behind(1)).done()
+}
+
+pub(super) fn phase_name(phase: &PhaseBill) -> Text {
+    match &phase.name {
+        name if *name == UNMARKED[0] => text!("before the first mark", "最初の目印より前"),
+        name if *name == UNMARKED[1] => text!("left in memory at the end", "終了時にメモリーに残っていた分"),
+        name => Text::same(shown::line(name)),
+    }
 }
 
 fn file_name(file: &str) -> Text {
@@ -281,57 +262,6 @@ fn files_table(bill: &Bill) -> Doc {
         .right(count_name(Count::Flushes), |file| shown_count(Count::Flushes, &file.flushes))
         .right(count_name(Count::ReadBytes), |file| shown_count(Count::ReadBytes, &file.read_bytes));
     Doc::new().gap().push(table.table()).done()
-}
-
-/// Describes the recording that the figures are based on.
-fn footing(bill: &Bill) -> Text {
-    let (facts, recordings) = (&bill.facts, bill.recordings);
-    let (file_system, size) = (shown::line(&facts.file_system), format_bytes(facts.size_bytes));
-    let kernel = shown::line(&facts.kernel);
-    let counted = match recordings {
-        1 => text!("One recording", "記録は 1 回"),
-        _ => text!("{recordings} recordings", "{recordings} 回記録"),
-    };
-    let pauses = match facts.keeps_pauses {
-        true => text!("pauses without requests are included", "プログラムが I/O をしていない時間を含みます"),
-        false => {
-            text!("pauses without requests are not included", "プログラムが I/O をしていない時間は含みません")
-        }
-    };
-    let (least, most) =
-        (shown_time(bill.elapsed_ns.least() as f64), shown_time(bill.elapsed_ns.most() as f64));
-    let here = if recordings == 1 { least } else { format!("{least}–{most}") };
-    if let Some(model) = &facts.recorded_on {
-        let model = shown::line(model);
-        let faults = facts.faults.iter().map(|fault| Text::same(shown::line(fault)));
-        let faults = Text::list(faults);
-        let faulty = match facts.faults.is_empty() {
-            true => Text::default(),
-            false => text!(
-                " Faults were injected during the run ({faults}); the time above does not include them, \
-                 and failed requests are not counted.",
-                " 実行中のデバイスには故障がありました({faults})。上の時間に故障による時間は含まれず、失敗した要求は数えていません。";
-                faults
-            ),
-        };
-        return text!(
-            "Recorded on a fresh {file_system} of {size} on {model}, served in real time (Linux \
-             {kernel}): the program took {here}. The time above is what the model takes for the same \
-             requests in virtual time; {pauses}.{faulty}",
-            "{model} を実時間で公開し、新しい {file_system}({size}、Linux {kernel})で記録。実行時間は {here} でした。上の時間は、同じ要求にモデルが仮想時間でかける時間です。\
-             {pauses}。{faulty}";
-            pauses, faulty
-        );
-    }
-    let pace = pace_words(bill);
-    text!(
-        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), recorded at the \
-         device. Counts are exact, times are computed by models; {pauses}. The program took {here} \
-         here.{pace}",
-        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。\
-         {pauses}。ここでの実行時間は {here} でした。{pace}";
-        counted, pauses, pace
-    )
 }
 
 /// Describes a limit of a budget and the measured value.
@@ -363,11 +293,12 @@ pub fn over_budget(lines: &[BudgetLine]) -> Option<Text> {
 /// Summarizes a change: the cause, then the counts that show it, then the times.
 pub fn changes_line(changes: &Changes) -> Text {
     let Some(cause) = &changes.cause else {
-        return match changes.is_any() {
-            false => text!("Nothing changed.", "変化はありません。"),
-            true => {
-                text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。")
-            }
+        if changes.prices.iter().any(|price| price.is_changed) {
+            return text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。");
+        }
+        return match changes.syscalls.is_empty() {
+            true => text!("Nothing changed.", "変化はありません。"),
+            false => changed_syscalls(&changes.syscalls),
         };
     };
     let cause = cause_line(cause);
@@ -466,7 +397,8 @@ fn changes_table(changes: &Changes) -> Doc {
             .right(text!("now", "今回"), |change| shown_count(change.which, &change.now));
         doc.gap().push(table.table());
     }
-    if changes.is_any() {
+    doc.append(syscall_changes_table(&changes.syscalls));
+    if !changes.counts.is_empty() || changes.prices.iter().any(|price| price.is_changed) {
         let ratio = |price: &&PriceChange| match price.is_changed {
             true => Text::same(number::ratio(price.ratio)),
             false => text!("no change", "変化なし"),

@@ -438,7 +438,7 @@ fn without_root_a_flush_is_a_flush_and_the_bill_says_how_it_was_recorded() {
     }
     let writer = lab.write("writer.py", WRITER);
     let price = |how: &str| {
-        let words = ["--json", "price", "--runs", "1", "--", "python3", text(&writer), how];
+        let words = ["--json", "price", "--syscalls", "--runs", "1", "--", "python3", text(&writer), how];
         let mut command = lab.wrapped(&AS_NOBODY, &words);
         command.current_dir(lab.beside(""));
         Live::start(command).end().ok()
@@ -447,6 +447,7 @@ fn without_root_a_flush_is_a_flush_and_the_bill_says_how_it_was_recorded() {
     let (table, both) = (ended.json_lines().remove(0), price("both").json_lines().remove(0));
     assert!(ended.err.contains("fuse2fs"), "{}", ended.err);
     assert_eq!(table["file_system"], "ext4 (fuse2fs)");
+    assert_eq!(table["syscalls"]["fsync"][0], 20, "{table}");
     let flushes = |bill: &Value| bill["counts"]["flushes"][0].as_u64().expect("a count");
     // fuse2fs issues two flushes for each one requested.
     assert!(flushes(&table) >= 20, "{table}");

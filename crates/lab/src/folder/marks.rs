@@ -5,6 +5,7 @@
 //! other users are ignored.
 
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::{CallCounts, CallLog};
 use kurabe_host::random_bytes;
 use kurabe_serve::RequestLog;
 use rustix::net::sockopt::socket_peercred;
@@ -25,6 +26,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of concurrent reports. Others are refused.
 const MOST_REPORTS: usize = 64;
 
+/// Start of a phase.
+#[derive(Debug)]
+pub(crate) struct PhaseMark {
+    /// Name of the phase.
+    pub(crate) name: String,
+    /// Time by the clock of the log.
+    pub(crate) at_ns: u64,
+    /// System calls until then, if they are counted.
+    pub(crate) calls: CallCounts,
+}
+
 /// Receives the phases of a command.
 pub(crate) struct Marks {
     name: String,
@@ -34,13 +46,15 @@ pub(crate) struct Marks {
 
 struct Heard {
     log: Arc<RequestLog>,
-    phases: Mutex<Vec<(String, u64)>>,
+    calls: Option<Arc<CallLog>>,
+    phases: Mutex<Vec<PhaseMark>>,
     reports: AtomicUsize,
     is_ending: AtomicBool,
 }
 
 impl Marks {
-    pub(crate) fn listen(log: &Arc<RequestLog>) -> Result<Self> {
+    /// Starts listening. `calls` counts the system calls of the command.
+    pub(crate) fn listen(log: &Arc<RequestLog>, calls: Option<&Arc<CallLog>>) -> Result<Self> {
         let name = format!("@kurabe-marks-{:016x}", u64::from_ne_bytes(random_bytes()?));
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address));
         let listener = listener.map_err(|error| {
@@ -48,6 +62,7 @@ impl Marks {
         })?;
         let heard = Arc::new(Heard {
             log: Arc::clone(log),
+            calls: calls.map(Arc::clone),
             phases: Mutex::default(),
             reports: AtomicUsize::new(0),
             is_ending: AtomicBool::new(false),
@@ -70,8 +85,8 @@ impl Marks {
         (MARKS, &self.name)
     }
 
-    /// Stops listening and returns the phases, each with its time.
-    pub(crate) fn end(self) -> Vec<(String, u64)> {
+    /// Stops listening and returns the phases.
+    pub(crate) fn end(self) -> Vec<PhaseMark> {
         self.heard.is_ending.store(true, Ordering::Release);
         if connect(&self.name).is_ok() {
             let _ = self.listening.join();
@@ -97,8 +112,9 @@ impl Heard {
             let limited = stream.set_read_timeout(Some(PATIENCE));
             let read = limited.and_then(|()| (&stream).take(MARK_BYTES).read_to_string(&mut name));
             if read.is_ok() && !name.is_empty() {
-                let at_ns = heard.log.now_ns();
-                heard.phases.lock().unwrap_or_else(PoisonError::into_inner).push((name, at_ns));
+                let calls = heard.calls.as_ref().map(|calls| calls.counted()).unwrap_or_default();
+                let mark = PhaseMark { name, at_ns: heard.log.now_ns(), calls };
+                heard.phases.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
             }
             heard.reports.fetch_sub(1, Ordering::AcqRel);
         };
@@ -141,20 +157,20 @@ mod tests {
 
     #[test]
     fn a_report_that_is_never_finished_holds_up_no_other_and_no_end() {
-        let marks = Marks::listen(&Arc::new(RequestLog::default())).unwrap();
+        let marks = Marks::listen(&Arc::new(RequestLog::default()), None).unwrap();
         let mut open = connect(&marks.name).unwrap();
         open.write_all(b"never").unwrap();
         let mut other = connect(&marks.name).unwrap();
         other.write_all(b"second").unwrap();
         other.shutdown(std::net::Shutdown::Write).unwrap();
         let _ = other.read(&mut [0]);
-        let names: Vec<String> = marks.end().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = marks.end().into_iter().map(|mark| mark.name).collect();
         assert_eq!(names, ["second"]);
     }
 
     #[test]
     fn reports_beyond_the_most_are_refused_and_the_rest_is_heard() {
-        let marks = Marks::listen(&Arc::new(RequestLog::default())).unwrap();
+        let marks = Marks::listen(&Arc::new(RequestLog::default()), None).unwrap();
         let open: Vec<UnixStream> = (0..MOST_REPORTS).map(|_| connect(&marks.name).unwrap()).collect();
         let mut one_more = connect(&marks.name).unwrap();
         one_more.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -2,7 +2,7 @@
 //! requests that the device received.
 
 use crate::folder::ext4_journal::{journal_of, times_commits};
-use crate::folder::marks::Marks;
+use crate::folder::marks::{Marks, PhaseMark};
 use crate::folder::open_files::OpenFiles;
 use crate::folder::served_folder::{
     CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ModelFolder, ServedFolder, SettledFile,
@@ -12,7 +12,7 @@ use crate::handle::RunHandle;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
-use kurabe_program::{CallLog, ForegroundEnd, interrupted};
+use kurabe_program::{CallCounts, CallLog, CallRules, ForegroundEnd, interrupted};
 use kurabe_serve::{RequestLog, tick_ns};
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
 use std::ops::Range;
@@ -45,6 +45,8 @@ pub struct PriceRequest {
     pub panel: Panel,
     /// Whether pauses without requests count.
     pub keeps_pauses: bool,
+    /// Whether the system calls of the command are counted.
+    pub counts_calls: bool,
 }
 
 /// A command to record and price, with its options.
@@ -111,7 +113,9 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRec
         is_in_time: false,
         log: Some(Arc::clone(&log)),
     })?;
-    let (command, recording) = recorded_run(&folder, &log, &request.command, None, handle)?;
+    let rules = || CallRules { folder: folder.folder(), counts_all: true, ..CallRules::default() };
+    let calls = request.counts_calls.then(|| Arc::new(CallLog::new(rules())));
+    let (command, recording) = recorded_run(&folder, &log, &request.command, calls, handle)?;
     check_end(command.ended.status, &request.command, handle)?;
     command.left.refuse_unfinished()?;
     folder.end()?.alone()?;
@@ -130,16 +134,16 @@ pub(crate) fn recorded_run(
     calls: Option<Arc<CallLog>>,
     handle: &RunHandle,
 ) -> Result<(CommandEnd, ProgramRecording)> {
-    let marks = Marks::listen(log)?;
+    let marks = Marks::listen(log, calls.as_ref())?;
     let open = folder.tells_places().then(|| OpenFiles::look(folder.point(), log)).transpose();
     let open = open.map_err(|error| Error::no_thread(&error))?;
     let (variable, socket) = marks.variable();
-    let command = folder.run_recorded(command, &[(variable, socket.into())], handle, calls);
+    let command = folder.run_recorded(command, &[(variable, socket.into())], handle, calls.clone());
     let (mut marked, open) = (marks.end(), open.map(OpenFiles::end).unwrap_or_default());
     let mut command = command?;
     // Phases end with the command. A process that it left running may be cut off in the middle of a
     // report.
-    marked.retain(|(_, at_ns)| *at_ns <= command.at_ns);
+    marked.retain(|mark| mark.at_ns <= command.at_ns);
     let mut requests = std::mem::take(&mut command.requests);
     let left_from = requests.len();
     requests.append(&mut command.later_requests);
@@ -153,7 +157,10 @@ pub(crate) fn recorded_run(
     files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));
     let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
     let files = named(files, &folder.folder(), journal.clone());
+    let counted = calls.map(|calls| calls.counted()).unwrap_or_default();
+    let syscalls = by_phase(&marked, counted);
     let mut recording = recording(requests, left_from, marked, files, &command.ended);
+    recording.syscalls = syscalls;
     if let ([place], true) = (&journal[..], log.is_ticked()) {
         let (place, asked) = (place.clone(), recording.requests[..left_from].to_vec());
         let commits = folder.look_at_device(move |device| times_commits(device, &place, &asked))?;
@@ -162,6 +169,24 @@ pub(crate) fn recorded_run(
     }
     recording.journal = journal;
     Ok((command, recording))
+}
+
+/// Returns the calls of each phase from the counts at its start and those at the end.
+fn by_phase(marked: &[PhaseMark], counted: CallCounts) -> Vec<CallCounts> {
+    if counted.is_empty() {
+        return Vec::new();
+    }
+    let none = CallCounts::new();
+    let starts = std::iter::once(&none).chain(marked.iter().map(|mark| &mark.calls));
+    let ends = marked.iter().map(|mark| &mark.calls).chain([&counted]);
+    let between = |(start, end): (&CallCounts, &CallCounts)| {
+        let since = |(name, count): (&String, &u64)| {
+            let more = count.saturating_sub(start.get(name).copied().unwrap_or(0));
+            (more > 0).then(|| (name.clone(), more))
+        };
+        end.iter().filter_map(since).collect()
+    };
+    starts.zip(ends).map(between).collect()
 }
 
 /// Returns files with the names to display; those in the command's folder are relative to it.
@@ -178,14 +203,14 @@ fn named(files: Vec<SettledFile>, work: &Path, journal: Vec<Range<u64>>) -> Vec<
 fn recording(
     requests: Vec<RecordedRequest>,
     left_from: usize,
-    marked: Vec<(String, u64)>,
+    marked: Vec<PhaseMark>,
     files: Vec<(String, Vec<Range<u64>>)>,
     ended: &ForegroundEnd,
 ) -> ProgramRecording {
     let mut phases = Vec::new();
     if !marked.is_empty() {
         phases.push((UNMARKED[0].to_owned(), 0));
-        for (name, at_ns) in marked {
+        for PhaseMark { name, at_ns, .. } in marked {
             phases.push((name, requests[..left_from].partition_point(|one| one.asked_ns < at_ns)));
         }
         phases.push((UNMARKED[1].to_owned(), left_from));

@@ -19,6 +19,8 @@ const ARGUMENTS_OFFSET: u32 = 16;
 /// Condition on a call under which it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopRule {
+    /// Every call.
+    Any,
     /// Every call with this number.
     Always(i64),
     /// Calls with these bits in the low half of an argument.
@@ -41,6 +43,7 @@ pub(crate) fn filter(rules: &[StopRule]) -> Vec<libc::sock_filter> {
     steps.insert(3, go_on);
     for rule in rules {
         match *rule {
+            StopRule::Any => steps.push(stop),
             StopRule::Always(number) => steps.extend([is_equal(number as u32, 1), stop]),
             StopRule::Bits(number, index, bits) => {
                 steps.extend([is_equal(number as u32, 4), argument(index), has_bits(bits), stop, go_on]);
