@@ -216,21 +216,34 @@ pub struct EngineRecord {
 /// Returns the text for a missing engine feature: the reason, and for a feature of `io_uring` what follows
 /// from it and the remedy.
 pub fn fallback(phrase: &str) -> Text {
-    let Some((feature, error)) = phrase.split_once(": ").filter(|(name, _)| name.starts_with("registered-"))
-    else {
+    let is_feature = |(name, error): &(&str, &str)| {
+        name.starts_with("registered-") || *name == "uring" && is_memory_limit(error)
+    };
+    let Some((feature, error)) = phrase.split_once(": ").filter(is_feature) else {
         return Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase));
     };
-    let is_memory_limit = error.ends_with("(os error 12)");
+    let is_memory_limit = is_memory_limit(error);
     let remedy = if is_memory_limit { "; raise the locked-memory limit (ulimit -l)" } else { "" };
     let remedy_ja = if is_memory_limit {
         "。ロックできるメモリーの上限(ulimit -l)を上げると使えます"
     } else {
         ""
     };
+    if feature == "uring" {
+        return Text::of(
+            format!("io_uring ({error}), so pread/pwrite is used{remedy}"),
+            format!("io_uring を使えないため({error})、pread/pwrite を使います{remedy_ja}"),
+        );
+    }
     Text::of(
         format!("io_uring without {feature} ({error}), so operations take more CPU time{remedy}"),
         format!("io_uring の {feature} を使えないため({error})、操作の CPU 時間が増えます{remedy_ja}"),
     )
+}
+
+/// Returns whether an error of the kernel says that no memory could be locked.
+fn is_memory_limit(error: &str) -> bool {
+    error.ends_with("(os error 12)")
 }
 
 #[test]
@@ -256,6 +269,8 @@ fn a_missing_engine_feature_has_a_text_in_both_languages() {
     let buffers = fallback("registered-buffers: Cannot allocate memory (os error 12)");
     assert!(buffers.en.ends_with("; raise the locked-memory limit (ulimit -l)"), "{buffers:?}");
     assert!(buffers.ja.contains("ulimit -l"), "{buffers:?}");
+    let rings = fallback("uring: Cannot allocate memory (os error 12)");
+    assert!(rings.en.contains("so pread/pwrite is used; raise the locked-memory limit"), "{rings:?}");
 }
 
 /// One figure of the table with all its data.

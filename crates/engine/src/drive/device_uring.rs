@@ -24,6 +24,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
 
 /// The properties of an open ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +156,21 @@ type Setup = (&'static str, fn(&mut io_uring::Builder) -> &mut io_uring::Builder
 
 /// Opens the ring with as many of the requested features as the kernel supports. The last one of
 /// the list is dropped first.
+/// Time for which a ring that gets no memory is tried again. The kernel counts the memory of rings as
+/// locked, and releases that of a closed one some milliseconds later.
+const MEMORY_PATIENCE: Duration = Duration::from_secs(1);
+const MEMORY_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Checks whether this process can have as many rings at a time.
+///
+/// # Errors
+/// Those of the kernel for the first ring that cannot be opened.
+pub fn check_rings(count: usize, depth: usize) -> io::Result<()> {
+    let mut facts = RingFacts::wished(WaitMode::Sleep, Pages::Small);
+    let rings = (0..count).map(|_| open_ring(depth, WaitMode::Sleep, &mut facts));
+    rings.collect::<io::Result<Vec<IoUring>>>().map(|_| ())
+}
+
 fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<IoUring> {
     let mut wishes: Vec<Setup> = match wait {
         WaitMode::Sleep => vec![
@@ -167,6 +183,7 @@ fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<
     };
     wishes.push(("no-submission-array", io_uring::Builder::setup_no_sqarray));
     let entries = u32::try_from(depth).unwrap_or(u32::MAX).next_power_of_two();
+    let start = Instant::now();
     loop {
         let mut builder = IoUring::builder();
         builder.setup_clamp();
@@ -181,6 +198,9 @@ fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<
             Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
                 let Some((name, _)) = wishes.pop() else { return Err(error) };
                 facts.fallbacks.push(format!("{name}: {error}"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory && start.elapsed() < MEMORY_PATIENCE => {
+                std::thread::sleep(MEMORY_INTERVAL);
             }
             Err(error) => return Err(error),
         }
@@ -199,14 +219,15 @@ impl Ring {
         pages: Pages,
         wait: WaitMode,
     ) -> Result<(Self, RingFacts)> {
-        let mut facts = RingFacts { features: Vec::new(), fallbacks: Vec::new(), wait, pages, workers: 0 };
+        let mut facts = RingFacts::wished(wait, pages);
         let cannot = |error: &io::Error| {
             ErrorKind::Unsupported.error(text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
                 .remedy(text!(
                     "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the \
-                     container's seccomp profile)",
-                    "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナーの seccomp)"
+                     container's seccomp profile, ulimit -l)",
+                    "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナーの \
+                     seccomp、ulimit -l)"
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
@@ -394,14 +415,19 @@ fn queue_is_full() -> Error {
 
 impl Drop for UringDevice<'_> {
     /// Waits until the kernel no longer uses the buffers. After an error, some operations may still
-    /// be in flight.
+    /// be in flight. A registered ring would be kept, with its memory, until the thread ends.
     fn drop(&mut self) {
         (self.refused_since_ns, self.patience_ns) = (None, EXIT_PATIENCE_NS);
         while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
+        let _ = self.submitter.unregister_ring_fd();
     }
 }
 
 impl RingFacts {
+    fn wished(wait: WaitMode, pages: Pages) -> Self {
+        Self { features: Vec::new(), fallbacks: Vec::new(), wait, pages, workers: 0 }
+    }
+
     /// Records the kind of pages that back the buffers.
     pub fn took_pages(&mut self, pages: Pages) {
         if self.pages != pages {

@@ -6,7 +6,7 @@
 //! alternating, with the same kind, block size and target. It also counts the worker threads that
 //! io_uring started during the trial.
 
-use crate::drive::device_uring::{WaitMode, probe_ring};
+use crate::drive::device_uring::{WaitMode, check_rings, probe_ring};
 use crate::drive::measure::{Engine, Issue, measure};
 use crate::target::Target;
 pub use kurabe_core::issue::EngineChoice;
@@ -143,6 +143,15 @@ impl Chooser {
             }
         };
         let one_at_a_time = workload.iodepth == 1 && wished.wait == WaitMode::Sleep;
+        let probe = match probe {
+            Probe::Direct { .. } if !one_at_a_time => {
+                match check_rings(workload.threads as usize, workload.iodepth as usize) {
+                    Ok(()) => probe,
+                    Err(error) => Probe::NoRing(error.to_string()),
+                }
+            }
+            probe => probe,
+        };
         let (engine, reason) = match &probe {
             Probe::NoRing(why) => {
                 (Engine::Threads, text!("io_uring is not available: {why}", "io_uring が使えません: {why}"))
