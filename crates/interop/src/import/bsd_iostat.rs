@@ -183,7 +183,7 @@ fn row_of_gstat(line: &str) -> Option<(Vec<&str>, &str)> {
     let last = words.last_mut()?;
     *last = last.trim_end_matches('|');
     words.retain(|word| !word.is_empty());
-    let is_row = words.len() >= GSTAT.len() && words.iter().all(|word| decimal(word).is_some());
+    let is_row = words.len() > 2 && words.iter().all(|word| decimal(word).is_some());
     (is_row && !device.is_empty()).then_some((words, device))
 }
 

@@ -75,7 +75,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             remarks.push(remark);
         }
     };
-    let mut cache = PageCache::before(input);
+    let mut cache = CacheState::before(input);
     for (_, line) in input.lines() {
         cache.read(line);
         if let Some(next) = DdCommand::read(line) {
@@ -121,15 +121,15 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// Number of lines before a part in which a dropped page cache is searched.
 const LINES_BEFORE: usize = 100;
 
-/// What the text says about the page cache: whether it was dropped, and the targets that were read or
+/// State of the page cache according to the text: whether it was dropped, and the targets that were read or
 /// written since.
 #[derive(Default)]
-struct PageCache<'a> {
+struct CacheState<'a> {
     was_dropped: bool,
     targets: Vec<Option<&'a str>>,
 }
 
-impl<'a> PageCache<'a> {
+impl<'a> CacheState<'a> {
     /// Returns the state after the text before a part.
     fn before(input: &Input<'_>) -> Self {
         let lines = input.before().lines().rev().take(LINES_BEFORE);

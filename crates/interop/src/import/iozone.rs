@@ -118,7 +118,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let unit = MODES.into_iter().find(|(words, _)| input.after(words).is_some());
     let unit = unit.map_or(USUAL_UNIT, |(_, unit)| unit);
     let setting = ImportedCell { runs: Some(1), ..setting };
-    let Report { mut entries, is_assumed } = report(input, origin.procedure.as_deref());
+    let MatrixReport { mut entries, is_assumed } = report(input, origin.procedure.as_deref());
     if entries.is_empty() {
         entries = excel(input);
     }
@@ -216,7 +216,7 @@ fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
 
 /// The rows of the report.
 #[derive(Default)]
-struct Report<'a> {
+struct MatrixReport<'a> {
     entries: Vec<MatrixCell<'a>>,
     /// Whether the tests of some numbers were assumed.
     is_assumed: bool,
@@ -249,9 +249,9 @@ fn selected(command: &str) -> Vec<usize> {
 }
 
 /// Returns the rows of the report.
-fn report<'a>(input: &'a Input<'_>, command: Option<&str>) -> Report<'a> {
+fn report<'a>(input: &'a Input<'_>, command: Option<&str>) -> MatrixReport<'a> {
     let mut columns: Vec<usize> = Vec::new();
-    let mut report = Report::default();
+    let mut report = MatrixReport::default();
     let selected = command.map(selected).unwrap_or_default();
     let mut is_header_collapsed = false;
     for (_, line) in input.lines() {

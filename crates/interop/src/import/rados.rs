@@ -49,13 +49,13 @@ const FIGURES: [(&str, ToolUnit, Statistic); 15] = [
 
 /// A test: its direction, its order of objects, and the cell.
 #[derive(Default)]
-struct Test {
+struct RadosTest {
     direction: Option<Direction>,
     cell: ImportedCell,
 }
 
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let mut tests: Vec<Test> = Vec::new();
+    let mut tests: Vec<RadosTest> = Vec::new();
     // What the lines before the summary say of the next test.
     let mut next = ImportedCell::default();
     for (_, line) in input.lines() {
@@ -69,12 +69,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 figures: RUN_SECONDS.figure_of(FigureOf::RunTime, Sum, value(seconds)).into_iter().collect(),
                 ..std::mem::take(&mut next)
             };
-            tests.push(Test { cell, ..Test::default() });
+            tests.push(RadosTest { cell, ..RadosTest::default() });
         } else if let Some(test) = tests.last_mut() {
             test.read(line);
         }
     }
-    let cells: Vec<Cell> = tests.into_iter().filter_map(Test::cell).collect();
+    let cells: Vec<Cell> = tests.into_iter().filter_map(RadosTest::cell).collect();
     if cells.is_empty() {
         return without_line("Bandwidth (MB/sec):     46.5625");
     }
@@ -110,7 +110,7 @@ fn command(line: &str) -> Option<(Option<u32>, Option<bool>)> {
     Some((depth, order))
 }
 
-impl Test {
+impl RadosTest {
     fn read(&mut self, line: &str) {
         if let Some((_, direction)) = MADE.iter().find(|(shape, _)| fits(shape, line)) {
             self.direction = Some(*direction);

@@ -24,7 +24,7 @@ struct UnreadPart {
     last: usize,
 }
 
-/// What a search for parts needs to know of the importers.
+/// The questions that a search for parts asks about the importers.
 pub(super) struct Importers {
     /// Returns whether no importer owns a line.
     pub(super) is_message: fn(&str) -> bool,

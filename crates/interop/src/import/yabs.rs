@@ -45,7 +45,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             ..input.origin("YABS", "yabs-json")
         };
         fact(&mut origin, "direct", "1");
-        let mixes: Vec<Mix<'_>> = document.items_of("fio").iter().flat_map(mixes).collect();
+        let mixes: Vec<PrintedMix<'_>> = document.items_of("fio").iter().flat_map(mixes).collect();
         let scale = RateScale::of(&mixes);
         runs.push(ImportedRun {
             origin,
@@ -59,21 +59,21 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 }
 
 /// Returns the mixes of an entry.
-fn mixes(entry: &Json) -> Vec<Mix<'_>> {
+fn mixes(entry: &Json) -> Vec<PrintedMix<'_>> {
     let block_bytes = entry.text_of("bs").and_then(|size| kurabe_fio::size_bytes(size, 1024));
     let mix_of = |(direction, rate, iops): (Direction, &str, &str)| {
         let iops = entry.text_of(iops);
         let operations = iops.and_then(number).map(|value| (value, 1.0));
         let iops = units::IOPS.figure(Statistic::Mean, iops);
         let (rate, unit, thousands) = (entry.text_of(rate)?, "KBps", 1.0);
-        Some(Mix { block_bytes, direction, rate, unit, thousands, iops, operations })
+        Some(PrintedMix { block_bytes, direction, rate, unit, thousands, iops, operations })
     };
     let is_known = |entry: &Json| entry.text_of("speed_units").is_none_or(|unit| unit == "KBps");
     DIRECTIONS.into_iter().filter(|_| is_known(entry)).filter_map(mix_of).collect()
 }
 
 /// A direction of a mix as printed.
-struct Mix<'a> {
+struct PrintedMix<'a> {
     block_bytes: Option<u64>,
     direction: Direction,
     rate: &'a str,
@@ -85,7 +85,7 @@ struct Mix<'a> {
     operations: Option<(f64, f64)>,
 }
 
-/// What a KB is in the printed rates.
+/// Meaning of a KB in the printed rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RateScale {
     /// 1024 bytes.
@@ -98,8 +98,8 @@ enum RateScale {
 
 impl RateScale {
     /// Returns the scale at which rates and operations of most mixes agree.
-    fn of(mixes: &[Mix<'_>]) -> Self {
-        let votes: Vec<Self> = mixes.iter().filter_map(Mix::scale).collect();
+    fn of(mixes: &[PrintedMix<'_>]) -> Self {
+        let votes: Vec<Self> = mixes.iter().filter_map(PrintedMix::scale).collect();
         let count = |scale| votes.iter().filter(|vote| **vote == scale).count();
         match count(Self::Binary).cmp(&count(Self::Decimal)) {
             std::cmp::Ordering::Greater => Self::Binary,
@@ -128,7 +128,7 @@ impl RateScale {
     }
 }
 
-impl Mix<'_> {
+impl PrintedMix<'_> {
     /// Returns the scale at which rate and operations agree, if they are exact enough.
     fn scale(&self) -> Option<RateScale> {
         /// Rounding of the rate, and of fio's own mean over time.
@@ -146,7 +146,7 @@ impl Mix<'_> {
         }
     }
 
-    /// Returns the cell.
+    /// Returns the cell with its rate at a scale.
     fn cell(self, scale: RateScale) -> Option<Cell> {
         let thousands = self.thousands;
         let kilobyte = if scale == RateScale::Decimal { 1000.0 } else { 1024.0 };
@@ -216,7 +216,7 @@ fn row(line: &str) -> Option<(Direction, [&str; 2])> {
 }
 
 /// Parses `388.78 MB/s  (97.1k)`. YABS cuts the operations after a tenth of thousands.
-fn text_mix(words: &str, direction: Direction, block_bytes: Option<u64>) -> Option<Mix<'_>> {
+fn text_mix(words: &str, direction: Direction, block_bytes: Option<u64>) -> Option<PrintedMix<'_>> {
     let (rate, rest) = words.trim().split_once(' ')?;
     let (unit, iops) = rest.trim().split_once('(')?;
     let unit = unit.trim();
@@ -229,7 +229,7 @@ fn text_mix(words: &str, direction: Direction, block_bytes: Option<u64>) -> Opti
     let places = count.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let step = factor * 10_f64.powi(-(places as i32));
     let iops = figure_of_value(Quantity::Iops, Statistic::Mean, value, iops, "IOPS");
-    Some(Mix { block_bytes, direction, rate, unit, thousands, iops, operations: Some((value, step)) })
+    Some(PrintedMix { block_bytes, direction, rate, unit, thousands, iops, operations: Some((value, step)) })
 }
 
 /// Parses the version in the heading: `#   v2023-04-23   #`.
