@@ -109,7 +109,8 @@ impl Bench {
         let share = self.options.share.to_string();
         let bill: Value = serde_json::from_str(&child::run(command.args([program, &share]))?.stdout)?;
         let counts = COUNTS.map(|count| &bill["counts"][count]);
-        let is_exact = counts.iter().all(|values| values_of(values).windows(2).all(|pair| pair[0] == pair[1]));
+        let is_exact =
+            counts.iter().all(|values| values_of(values).windows(2).all(|pair| pair[0] == pair[1]));
         let kind = if is_exact { "exact" } else { "vary" };
         let cells = [program.to_owned()].into_iter().chain(counts.map(shown)).chain([kind.to_owned()]);
         let mut row: Vec<String> = cells.collect();

@@ -316,7 +316,8 @@ fn syscalls_of(recordings: &[ProgramRecording], is_chosen: impl Fn(usize) -> boo
     for (index, recording) in recordings.iter().enumerate() {
         let phases = recording.syscalls.iter().enumerate().filter(|(phase, _)| is_chosen(*phase));
         for (name, count) in phases.flat_map(|(_, calls)| calls) {
-            let value = values.entry(name.clone()).or_insert_with(|| RepeatedValue(vec![0; recordings.len()]));
+            let value =
+                values.entry(name.clone()).or_insert_with(|| RepeatedValue(vec![0; recordings.len()]));
             value.0[index] += count;
         }
     }

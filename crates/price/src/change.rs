@@ -160,7 +160,9 @@ impl Changes {
 
     /// Returns whether anything changed.
     pub fn is_any(&self) -> bool {
-        !self.counts.is_empty() || !self.syscalls.is_empty() || self.prices.iter().any(|price| price.is_changed)
+        !self.counts.is_empty()
+            || !self.syscalls.is_empty()
+            || self.prices.iter().any(|price| price.is_changed)
     }
 }
 

@@ -294,7 +294,10 @@ pub fn over_budget(lines: &[BudgetLine]) -> Option<Text> {
 pub fn changes_line(changes: &Changes) -> Text {
     let Some(cause) = &changes.cause else {
         if changes.prices.iter().any(|price| price.is_changed) {
-            return text!("The counts are the same; times differ.", "回数と量は同じですが、時間が変わりました。");
+            return text!(
+                "The counts are the same; times differ.",
+                "回数と量は同じですが、時間が変わりました。"
+            );
         }
         return match changes.syscalls.is_empty() {
             true => text!("Nothing changed.", "変化はありません。"),

@@ -78,7 +78,11 @@ const COMPRESSORS_AND_EDITORS: [Program; 14] = [
 const DATABASES: [Program; 5] = [
     // Statistics of PostgreSQL 12, CURRENT of LevelDB 1.12, and the access list of Redis 7.0.4.
     ("postgresql", "create t; write t 0 900; rename t pgstat", Some(("rename-before-data", "pgstat"))),
-    ("leveldb", "create 1.tmp; write 1.tmp 0 16; rename 1.tmp CURRENT", Some(("rename-before-data", "CURRENT"))),
+    (
+        "leveldb",
+        "create 1.tmp; write 1.tmp 0 16; rename 1.tmp CURRENT",
+        Some(("rename-before-data", "CURRENT")),
+    ),
     ("redis", "create acl.tmp; write acl.tmp 0 90; rename acl.tmp a", Some(("rename-before-data", "a"))),
     // A credential of the Lightning Network Daemon without any fsync: so are files that may be lost.
     ("lnd", "create admin.macaroon; write admin.macaroon 0 200", None),
@@ -90,7 +94,11 @@ const DATABASES: [Program; 5] = [
 const PROTECTED: [Program; 4] = [
     ("replaced", "create t; write t 0 6100; fsync t; rename t a; fsync .", None),
     ("compressed", "read a; create a.z; write a.z 0 3000; fsync a.z; fsync .; unlink a", None),
-    ("swapped", "read a; create s; write s 0 6000; fsync s; fsync .; empty a; write a 0 6100; fsync a; unlink s", None),
+    (
+        "swapped",
+        "read a; create s; write s 0 6000; fsync s; fsync .; empty a; write a 0 6100; fsync a; unlink s",
+        None,
+    ),
     ("appended", "write a 6000 100; fsync a; write a 6100 100; fsync a", None),
 ];
 

@@ -5,8 +5,8 @@
 //! other users are ignored.
 
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_program::{CallCounts, CallLog};
 use kurabe_host::random_bytes;
+use kurabe_program::{CallCounts, CallLog};
 use kurabe_serve::RequestLog;
 use rustix::net::sockopt::socket_peercred;
 use std::io::{Read, Write};

@@ -33,7 +33,8 @@ impl Promised {
         let (root, base) = folder.look_at_folder(base_files)?.map_err(|error| {
             Error::os(text!("cannot read the command's folder", "コマンドのフォルダーを読めません"), &error)
         })?;
-        let rules = CallRules { folder: folder.folder(), failing: failing.to_vec(), before, counts_all: false };
+        let rules =
+            CallRules { folder: folder.folder(), failing: failing.to_vec(), before, counts_all: false };
         Ok(Self { root, base, log: Arc::new(CallLog::new(rules)) })
     }
 
