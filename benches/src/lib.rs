@@ -25,6 +25,7 @@ pub mod page;
 pub mod parquet_scale;
 pub mod price;
 pub mod ranks;
+pub mod real;
 pub mod serve;
 mod serve_beside;
 mod serve_client;

@@ -3,7 +3,7 @@
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
     Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, price, ranks,
-    serve, store_scale,
+    real, serve, store_scale,
 };
 use kurabe_testkit::needs::{needs, skip};
 use std::path::{Path, PathBuf};
@@ -54,6 +54,22 @@ fn price_runs() -> Result<()> {
     let missed = price::run(&kurabe, &options, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(missed.is_empty() && out.lines().count() == 2, "{missed:?} {out}");
+    Ok(())
+}
+
+#[test]
+fn real_programs_run() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    if !needs("python3") || !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let models = vec!["ssd-sata".to_owned()];
+    let options = real::Options { program: "sqlite".to_owned(), models, times: 1, share: 0.02 };
+    let mut out = Vec::new();
+    real::run(&kurabe, &options, &mut out)?;
+    let out = String::from_utf8(out)?;
+    let row = out.lines().nth(1).unwrap_or_default();
+    assert!(row.starts_with("sqlite") && row.contains("exact") && row.ends_with(" s"), "{out}");
     Ok(())
 }
 

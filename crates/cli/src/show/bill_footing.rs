@@ -28,7 +28,7 @@ fn exactness_words(bill: &Bill) -> Text {
     }
 }
 
-/// What was done to count system calls.
+/// How system calls were counted, if they were.
 fn calls_words(bill: &Bill) -> Text {
     match bill.syscalls.is_empty() {
         true => Text::default(),

@@ -130,6 +130,36 @@ fn a_program_stops_at_the_power_cut_and_never_sees_an_error() {
 }
 
 #[test]
+fn each_fsync_of_the_chosen_file_fails_and_those_of_other_files_do_not() {
+    if !can_cut() {
+        return;
+    }
+    let lab = Lab::new();
+    let program = lab.write("program.py", SYNCER);
+    let making = making_loop_devices();
+    let words = ["--json", "-q", "on", "model:ssd-sata", "--fault", "error:fsync@wal"];
+    let ended = lab.kurabe(&[&words[..], &["--", "python3", text(&program)]].concat());
+    drop(making);
+    // The number of fsyncs that failed, with the error of a disk.
+    assert_eq!(ended.code(), Some(3), "{ended:#?}");
+    assert!(ended.out.contains("error:fsync@wal"), "{ended:#?}");
+}
+
+/// Exits with the number of fsyncs of `wal` that failed.
+const SYNCER: &str = r"
+import errno, os, sys
+failed = 0
+for name in ['table', 'wal', 'old-wal'] * 3:
+    file = os.open(name, os.O_CREAT | os.O_WRONLY)
+    os.write(file, b'x')
+    try:
+        os.fsync(file)
+    except OSError as error:
+        failed += 1 if name == 'wal' and error.errno == errno.EIO else 100
+sys.exit(failed)
+";
+
+#[test]
 #[ignore = "slow"]
 fn power_is_cut_before_the_chosen_fsync() {
     if !can_cut() {
