@@ -3,14 +3,14 @@
 use super::price::{has_fewer_flushes, shown_time};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, shown, text};
-use kurabe_price::{Bill, Count};
+use kurabe_price::{Bill, Count, RepeatedValue};
 
 /// Counts that are the same in each recording of a program that writes from one process.
 const EXACT: [Count; 3] = [Count::Flushes, Count::Writes, Count::WrittenBytes];
 
 /// Whether counts are exact, by their values in the recordings.
 fn exactness_words(bill: &Bill) -> Text {
-    let is_same = |count: &Count| bill.count(*count).is_none_or(|values| values.is_exact());
+    let is_same = |count: &Count| bill.count(*count).is_none_or(RepeatedValue::is_exact);
     match (bill.recordings, EXACT.iter().all(is_same)) {
         (1, _) => text!(
             "Counts are exact if one process writes; more recordings show whether they vary.",

@@ -100,7 +100,7 @@ fn value(words: &str) -> &str {
 fn command(line: &str) -> Option<(Option<u32>, Option<bool>)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "rados" || word.ends_with("/rados"))?;
-    let words = words[at..].iter().any(|word| *word == "bench").then(|| &words[at..])?;
+    let words = words[at..].contains(&"bench").then(|| &words[at..])?;
     let depth = words.iter().skip_while(|word| **word != "-t").nth(1).and_then(|word| word.parse().ok());
     let order = words.iter().find_map(|word| match *word {
         "seq" => Some(true),

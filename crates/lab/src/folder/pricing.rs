@@ -158,7 +158,7 @@ pub(crate) fn recorded_run(
     let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
     let files = named(files, &folder.folder(), journal.clone());
     let counted = calls.map(|calls| calls.counted()).unwrap_or_default();
-    let syscalls = by_phase(&marked, counted);
+    let syscalls = by_phase(&marked, &counted);
     let mut recording = recording(requests, left_from, marked, files, &command.ended);
     recording.syscalls = syscalls;
     if let ([place], true) = (&journal[..], log.is_ticked()) {
@@ -172,13 +172,13 @@ pub(crate) fn recorded_run(
 }
 
 /// Returns the calls of each phase from the counts at its start and those at the end.
-fn by_phase(marked: &[PhaseMark], counted: CallCounts) -> Vec<CallCounts> {
+fn by_phase(marked: &[PhaseMark], counted: &CallCounts) -> Vec<CallCounts> {
     if counted.is_empty() {
         return Vec::new();
     }
     let none = CallCounts::new();
     let starts = std::iter::once(&none).chain(marked.iter().map(|mark| &mark.calls));
-    let ends = marked.iter().map(|mark| &mark.calls).chain([&counted]);
+    let ends = marked.iter().map(|mark| &mark.calls).chain([counted]);
     let between = |(start, end): (&CallCounts, &CallCounts)| {
         let since = |(name, count): (&String, &u64)| {
             let more = count.saturating_sub(start.get(name).copied().unwrap_or(0));
