@@ -7,7 +7,7 @@
 
 use crate::attaching::can_attach;
 use crate::lab::{Lab, text};
-use crate::system::making_loop_devices;
+use crate::system::{making_loop_devices, python};
 use kurabe_testkit::needs::needs;
 use std::collections::BTreeSet;
 
@@ -115,9 +115,10 @@ fn reported(programs: &[Program]) -> BTreeSet<(String, String)> {
         lines += &format!("{name}:{calls}\n");
     }
     let (interpreter, lines) = (lab.write("interpreter.py", INTERPRETER), lab.write("calls", lines));
+    let python = python();
     let making = making_loop_devices();
     let words = ["--json", "-q", "on", "model:ssd-sata", "--cut-power", "--with", text(&folder), "--"];
-    let ended = lab.kurabe(&[&words[..], &["python3", text(&interpreter), text(&lines)]].concat());
+    let ended = lab.kurabe(&[&words[..], &[&*python, text(&interpreter), text(&lines)]].concat());
     drop(making);
     let line = ended.json_lines().into_iter().find(|line| line.get("orders").is_some());
     let orders = line.unwrap_or_else(|| panic!("{ended:#?}"))["orders"].clone();

@@ -3,7 +3,7 @@
 
 use crate::attaching::can_attach;
 use crate::lab::{Ended, Lab, text};
-use crate::system::making_loop_devices;
+use crate::system::{making_loop_devices, python};
 use kurabe_testkit::needs::needs;
 
 /// Appends records to a log and makes each durable before it is acknowledged. `correct` makes the
@@ -135,10 +135,10 @@ fn each_fsync_of_the_chosen_file_fails_and_those_of_other_files_do_not() {
         return;
     }
     let lab = Lab::new();
-    let program = lab.write("program.py", SYNCER);
+    let (program, python) = (lab.write("program.py", SYNCER), python());
     let making = making_loop_devices();
     let words = ["--json", "-q", "on", "model:ssd-sata", "--fault", "error:fsync@wal"];
-    let ended = lab.kurabe(&[&words[..], &["--", "python3", text(&program)]].concat());
+    let ended = lab.kurabe(&[&words[..], &["--", &*python, text(&program)]].concat());
     drop(making);
     // The number of fsyncs that failed, with the error of a disk.
     assert_eq!(ended.code(), Some(3), "{ended:#?}");

@@ -2,7 +2,7 @@
 
 use crate::attaching::can_attach;
 use crate::lab::{Lab, text};
-use crate::system::{making_loop_devices, system};
+use crate::system::{making_loop_devices, python};
 use kurabe_testkit::needs::needs;
 use serde_json::Value;
 
@@ -35,11 +35,10 @@ fn system_calls_are_counted_by_name_and_phase_and_a_change_is_reported() {
     }
     let lab = Lab::new();
     let (program, base) = (lab.write("program.py", PROGRAM), lab.beside("base.json"));
-    // A shim in front of Python may be a long script, of which every call would be stopped.
-    let python = system("python3", &["-c", "import sys; print(sys.executable)"]).unwrap();
+    let python = python();
     let of = |calls: &'static str| {
         let kurabe = env!("CARGO_BIN_EXE_kurabe");
-        ["--syscalls", "--runs", "2", "--", python.trim(), text(&program), calls, kurabe]
+        ["--syscalls", "--runs", "2", "--", &*python, text(&program), calls, kurabe]
     };
     let making = making_loop_devices();
     let words = [&["--json", "-q", "price", "--save", text(&base)][..], &of("1")].concat();

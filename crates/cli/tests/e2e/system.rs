@@ -29,6 +29,13 @@ pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// Returns the path of Python itself. A shim in front of it may be a long script, whose calls would all
+/// be followed.
+pub fn python() -> String {
+    let path = system("python3", &["-c", "import sys; print(sys.executable)"]);
+    path.unwrap_or_else(|| "python3".to_owned())
+}
+
 /// Command prefix that runs a program as the user `nobody`.
 pub const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 /// Id of the user and the group `nobody`.
