@@ -186,7 +186,8 @@ mod tests {
         let loss = |side: &ModelSide| side.loss_per_year.unwrap();
         // Rebuilding a member of RAID 5 reads 9 TB, and one bit in 10^14 cannot be read.
         assert!(loss(raid6) < loss(raid1) && loss(raid1) < loss(one), "{sides:?}");
-        assert!((0.01..0.05).contains(&loss(raid5)) && loss(raid10) > loss(raid1), "{sides:?}");
+        // 5.63 % of four members a year, of which 51 % meet such a bit.
+        assert!((0.10..0.13).contains(&loss(raid5)) && loss(raid10) > loss(raid1), "{sides:?}");
         // 3 TB at 140 MB/s on the outer tracks and half of that on the inner ones.
         assert!(sides[1..].iter().all(|side| (7.0..9.5).contains(&side.rebuild_hours.unwrap())), "{sides:?}");
         assert!(raid10.writes_per_s > raid5.writes_per_s, "{sides:?}");

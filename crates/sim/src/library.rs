@@ -67,6 +67,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices", ".toml":
     "wd-red-3tb",
     "seagate-ironwolf-4tb",
     "seagate-exos-x18",
+    "seagate-exos-x18-kept",
     "seagate-archive-8tb",
     "toshiba-p300-2tb",
     "seagate-barracuda-2tb-25",

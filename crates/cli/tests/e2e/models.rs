@@ -107,7 +107,7 @@ fn models_side_by_side_tell_what_may_fail_and_how_fast_they_are() {
     let page = compared(&["md-raid1-2", "hdd-nas"], &[]).out;
     assert!(page.contains("of which may fail") && page.contains("md-raid1-2"), "{page}");
     // Drives that fail twice as often lose more data.
-    let worse = compared(&["md-raid1-2"], &["--set", "disk.failures_per_year=0.03", "--json"]).json_lines();
+    let worse = compared(&["md-raid1-2"], &["--set", "disk.failures_per_year=0.12", "--json"]).json_lines();
     assert!(worse[0]["loss_per_year"].as_f64() > sides[0]["loss_per_year"].as_f64());
 }
 

@@ -56,6 +56,8 @@ parameters! {
         "save_time" save_ns: Time,
             usual("0 ns", "assumed: a row, in cells with one bit where the drive has them")
                 .derived_from(&["slc_program_time", "program_time"]).live();
+        "fua_save_time" fua_save_ns: Time,
+            usual("0 ns", "assumed: as after a flush").derived_from(&["save_time"]).live();
         "power_loss_protection" power_loss_protection: Flag, usual("false", "assumed: a client drive");
         "suspend" suspend: Word(&["none", "program", "program-and-erase"]), usual("none", "assumed");
         "suspend_time" suspend_ns: Time, usual("20 us", "assumed").live();
@@ -216,6 +218,14 @@ impl Config {
     pub(super) fn save_ns(&self) -> u64 {
         match self.values.save_ns {
             0 => self.slc_program_ns,
+            given_ns => given_ns,
+        }
+    }
+
+    /// Returns the time to save the mapping table after a write with FUA.
+    pub(super) fn fua_save_ns(&self) -> u64 {
+        match self.values.fua_save_ns {
+            0 => self.save_ns(),
             given_ns => given_ns,
         }
     }

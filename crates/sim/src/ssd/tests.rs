@@ -415,6 +415,10 @@ fn durable_writes_wait_for_flash_and_table_unless_capacitors_keep_both() {
     // Flushes that arrive during a save share the next one.
     assert!(requests_per_s(&[("buffer", "1 MiB")], 8) > 3.0 * consumer);
     assert!(requests_per_s(&[("buffer", "1 MiB"), ("save_time", "3 ms")], 1) < 0.5 * consumer);
+    // The save after a write with FUA has a time of its own.
+    assert!(requests_per_s(&[("buffer", "1 MiB"), ("fua_save_time", "3 ms")], 1) < 0.5 * consumer);
+    let both = [("buffer", "1 MiB"), ("save_time", "3 ms"), ("fua_save_time", "750 us")];
+    assert!((requests_per_s(&both, 1) / consumer - 1.0).abs() < 0.01);
     assert!(requests_per_s(&[("buffer", "1 MiB"), ("power_loss_protection", "true")], 1) > 50.0 * consumer);
 }
 

@@ -7,7 +7,8 @@
 //! data of each write immediately, in rows that may be partly empty.
 //!
 //! Durable data (a flush, a write with FUA) are done when they are programmed and the mapping table
-//! that locates them is saved after that. Flushes that arrive during a save share the next one. A
+//! that locates them is saved after that. Flushes that arrive during a save share the next one. The
+//! firmware may take longer to save after a write with FUA, which it handles as an exception. A
 //! drive with power-loss protection needs neither.
 
 use super::Ssd;
@@ -154,7 +155,7 @@ impl Ssd {
             }
         }
         if request.fua && self.flush_programs() {
-            at_ns = self.make_durable(job, at_ns, world);
+            at_ns = self.make_durable(job, at_ns, self.config.fua_save_ns(), world);
         } else if self.config.buffer_rows == 0 {
             at_ns = self.program_all(job, at_ns, world);
         }
@@ -286,11 +287,11 @@ impl Ssd {
         end_ns
     }
 
-    /// Programs everything in the buffer, then saves the mapping table that locates it. Returns
-    /// when that is done.
-    fn make_durable(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
+    /// Programs everything in the buffer, then saves the mapping table that locates it, which takes
+    /// `save_ns`. Returns when that is done.
+    fn make_durable(&mut self, job: JobId, from_ns: u64, save_ns: u64, world: &mut World) -> u64 {
         let programmed_ns = self.program_all(job, from_ns, world);
-        let saved_ns = self.saving.take(programmed_ns, self.config.save_ns());
+        let saved_ns = self.saving.take(programmed_ns, save_ns);
         world.charge(job, self.words.saving, saved_ns);
         saved_ns
     }
@@ -302,7 +303,11 @@ impl Ssd {
     }
 
     pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {
-        let end_ns = if self.flush_programs() { self.make_durable(job, from_ns, world) } else { from_ns };
+        let end_ns = if self.flush_programs() {
+            self.make_durable(job, from_ns, self.config.save_ns(), world)
+        } else {
+            from_ns
+        };
         world.finish_at(end_ns, job);
     }
 }

@@ -80,6 +80,26 @@ fn figures_that_drives_are_sold_with() {
     assert_near("990 PRO writes", iops("samsung-990-pro", Load::writes(4096, 512, 50_000)), 1.55e6, 0.02);
 }
 
+/// gist.github.com/anarazel/b527e5317bb7d58483a9858f5f2435ca: writes of 4 KiB, one at a time, on a
+/// Samsung 980 PRO of 2 TB and a Sabrent Rocket 4.0; both are calibrated.
+#[test]
+fn durable_writes_by_fdatasync_and_by_o_dsync() {
+    let flushed = |name: &str| {
+        let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
+        for index in 0..100 {
+            Load { first: index, ..Load::writes(4096, 1, 1) }.in_order().run(&mut stack);
+            Load { kind: RequestKind::Flush, ..Load::writes(4096, 1, 1) }.run(&mut stack);
+        }
+        1e11 / stack.now_ns() as f64
+    };
+    let with_fua = |name: &str| {
+        let load = Load { fua: true, ..Load::writes(4096, 1, 100) }.in_order();
+        load.run(&mut Stack::new(&device_named(name).unwrap(), 1).unwrap()).0 / 4096.0
+    };
+    assert_near("980 PRO, O_DSYNC", with_fua("samsung-980-pro"), 223.7, 0.02);
+    assert_near("T700, fdatasync", flushed("crucial-t700"), 2215.0, 0.03);
+}
+
 /// Results of MQSim (7ec40e3) for 20,000 requests on its own `ssdconfig.xml` with
 /// `Ideal_Mapping_Table`, in requests per second, and the model's tolerance;
 /// `cargo bench -p kurabe-benches --bench mqsim` runs MQSim itself.

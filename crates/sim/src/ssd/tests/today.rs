@@ -79,6 +79,7 @@ fn drives() -> Vec<Row> {
     let write = Rate(Load::writes(MIB, 8, 300).in_order());
     let reads = |depth| Load::reads(4096, depth, 10_000);
     let writes = |depth| Load::writes(4096, depth, 10_000);
+    let durable = Requests(Load { fua: true, ..Load::writes(4096, 1, 300) }.in_order());
     // The mapping of the tested span is in the memory lent by the host.
     const NEAR: &[(&str, &str)] = &[("ssd.mapping", "full")];
     // A thirty-second of each block and of the cache, so that the test writes it quickly.
@@ -127,6 +128,13 @@ fn drives() -> Vec<Row> {
             20_020.0,
             0.7,
         ),
+        // anandtech.com 11930: data sheet.
+        ("intel-optane-p4800x", &[], "random reads, depth 16", Requests(reads(16)), 550_000.0, -8.0),
+        ("intel-optane-p4800x", &[], "random writes, depth 16", Requests(writes(16)), 500_000.0, -14.2),
+        // gist.github.com/anarazel/b527e5317bb7d58483a9858f5f2435ca: an SN850, and a Sabrent Rocket 4.0
+        // with an earlier controller.
+        ("wd-black-sn770", &[], "writes with O_DSYNC", durable, 4863.0, -16.0),
+        ("crucial-t700", &[], "writes with O_DSYNC", durable, 2325.0, -4.1),
     ]
 }
 

@@ -220,7 +220,7 @@ fn a_shingled_disk_is_judged_past_its_media_cache() {
     assert_eq!(judged("seagate-archive-8tb", "camera-recorder", 64, true).verdict, FitVerdict::Unfit);
     assert_eq!(judged("seagate-archive-8tb", "vm-host", 1, true).verdict, FitVerdict::Unfit);
     // A disk without such a cache is judged without a long run.
-    let nearline = judged("seagate-exos-x18", "vm-host", 1, true);
+    let nearline = judged("seagate-exos-x18-kept", "vm-host", 1, true);
     assert_eq!((nearline.verdict, nearline.cache_doubt), (FitVerdict::Fit, None));
 }
 
@@ -228,7 +228,8 @@ fn a_shingled_disk_is_judged_past_its_media_cache() {
 fn a_run_within_the_media_cache_is_out_for_a_use_that_writes_for_hours() {
     let mut profile = profile_named("uses").unwrap();
     profile.rules.runs = 2;
-    let runs = ["seagate-archive-8tb", "seagate-exos-x18"].map(|device| measured_on(model(device), &profile));
+    let runs =
+        ["seagate-archive-8tb", "seagate-exos-x18-kept"].map(|device| measured_on(model(device), &profile));
     let ranked = recommend(&[&runs[0], &runs[1]], &made_use("database")).expect("cells in common");
     let outs: Vec<_> =
         ranked.standings.iter().map(|one| (one.run, one.out.as_ref().map(|out| out.broken))).collect();
