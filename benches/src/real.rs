@@ -23,7 +23,7 @@ const MEMORY: &str = "ideal-ram-disk";
 /// Counts of a row.
 const COUNTS: [&str; 3] = ["flushes", "writes", "written_bytes"];
 
-/// What is asked of the bench.
+/// Options of the bench.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Only this program, unless empty.
