@@ -23,7 +23,7 @@ parameters! {
         "capacity" capacity_bytes: SOME_SIZE, needed;
         "access" access_ns: Time, needed.live();
         "rate" rate_bytes_per_s: Rate, needed.live();
-        "write_rate" write_bytes_per_s: Rate, usual("1 TB/s", "assumed: as rate").live();
+        "write_rate" write_bytes_per_s: Rate, usual("1000 TB/s", "assumed: as rate").live();
         "scatter" scatter_ns: Time, usual("0 ns", "assumed: all requests are alike");
         "parallel" parallel: Count(1, 1024), usual("1", "assumed");
     }
