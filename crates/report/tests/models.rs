@@ -79,7 +79,14 @@ fn a_description_tells_calibrated_from_sourced() {
     let standing: Vec<Provenance> = card.parameters.iter().map(|parameter| parameter.standing).collect();
     assert_eq!(
         standing,
-        [Provenance::Sourced, Provenance::Calibrated, Provenance::Derived, Provenance::Changed]
+        [
+            Provenance::Sourced,
+            Provenance::Calibrated,
+            Provenance::Derived,
+            Provenance::Assumed,
+            Provenance::Assumed,
+            Provenance::Changed,
+        ]
     );
 }
 

@@ -88,7 +88,10 @@ parameters! {
         // Reliability over the years. It affects no time, only the data-loss probability of an
         // array of such disks.
         "failures_per_year": Number(0.0, 10.0),
-            usual("0.0157", "assumed: as all drives at Backblaze in 2024, 1.57 % a year (blocksandfiles.com, 2025-11-13)");
+            usual(
+                "0.0157",
+                "assumed: as all drives at Backblaze in 2024, 1.57 % a year (blocksandfiles.com, 2025-11-13)"
+            );
         "bits_per_error": Number(1.0, 1e18),
             usual("100000000000000", "assumed: the bound that data sheets of such disks give, one in 10^14 bits read");
     }
