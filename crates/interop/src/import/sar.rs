@@ -68,8 +68,8 @@ fn with_colons(time: &str) -> String {
     time.replace(['\u{65f6}', '時', '分'], ":").replace('秒', "")
 }
 
-/// Returns whether a line is of averages, which have a word in place of a time: `Average:`, `平均时间:`,
-/// `Moyenne :`.
+/// Returns whether a line is of averages, which have a word in place of a time: `Average:`, `Moyenne :`,
+/// and those of other languages.
 fn is_average(words: &[&str]) -> bool {
     words
         .iter()
