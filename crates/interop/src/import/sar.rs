@@ -58,14 +58,14 @@ fn time_words(words: &[&str]) -> Option<usize> {
 /// Returns whether a word is a time of day: `13:20:09`, `11時40分02秒`, also with the Chinese character
 /// of the hour.
 fn is_time(word: &str) -> bool {
-    let parts: Vec<&str> = word.split([':', '\u{65f6}', '時', '分', '秒']).collect();
+    let parts: Vec<&str> = word.split([':', '时', '時', '分', '秒']).collect();
     matches!(parts[..], [hour, minute, second] | [hour, minute, second, ""]
         if [hour, minute, second].iter().all(|part| part.len() == 2 && digits(part)))
 }
 
 /// Returns a time of day with colons.
 fn with_colons(time: &str) -> String {
-    time.replace(['\u{65f6}', '時', '分'], ":").replace('秒', "")
+    time.replace(['时', '時', '分'], ":").replace('秒', "")
 }
 
 /// Returns whether a line is of averages, which have a word in place of a time: `Average:`, `Moyenne :`,
