@@ -104,7 +104,7 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
     loop {
         let timeout = ending.as_ref().map(|ending| ending.until.saturating_duration_since(Instant::now()));
         if let (Some(ending), Some(Duration::ZERO)) = (&ending, timeout) {
-            if ending.is_told {
+            if ending.is_reported {
                 say_stays(worker);
             }
             return Ok(ending.code);
@@ -148,12 +148,12 @@ struct LastCode {
     until: Instant,
     /// Whether the worker reported this code. Otherwise it was asked to end by a signal, and prints
     /// the notice itself.
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl LastCode {
-    fn now(code: u8, is_told: bool) -> Self {
-        Self { code, until: Instant::now() + SUPERVISOR_SHUTDOWN_LIMIT, is_told }
+    fn now(code: u8, is_reported: bool) -> Self {
+        Self { code, until: Instant::now() + SUPERVISOR_SHUTDOWN_LIMIT, is_reported }
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod digesting;
 
-pub use digesting::{DIGESTER, ask, assert_true, digest, digests_made, spelled};
+#[cfg(feature = "postgres")]
+pub use digesting::digests_made;
+pub use digesting::{DIGESTER, ask, assert_true, digest, spelled};
 
 use kurabe_core::Error;
 use kurabe_core::process::ProcessIdentity;
