@@ -120,30 +120,43 @@ fn without_prefixes(text: &str) -> Option<String> {
 /// Minimum length of a prefix of a logger that is recognized by its form: a time has eight characters.
 const PREFIX_LEAST: usize = 8;
 
+/// Number of lines in which a prefix is looked for, before all of them are checked for it.
+const SAMPLE_LINES: usize = 64;
+
 /// Returns the number of characters of a prefix that nearly every line has, apart from its digits, such as
 /// `20:16:21 DEBUG| [stdout] `. It contains a time, and ends with a space.
 fn common_prefix(text: &str) -> Option<usize> {
-    let form = |line: &str| -> Vec<char> {
-        line.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
-    };
-    let forms: Vec<Vec<char>> =
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| form(line.trim_end())).collect();
-    let first = forms.get(forms.len() / 2)?;
-    let has = |length: usize| {
-        let own = forms.iter().filter(|form| {
-            form.len() >= length && form[..length] == first[..length]
-                || form.len() + 1 == length && **form == first[..form.len()]
-        });
-        let own = own.count();
-        own >= LINES_LEAST && own * 100 >= forms.len() * SHARE_LEAST
-    };
+    let lines = || text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let sample: Vec<&str> = lines().take(SAMPLE_LINES).collect();
+    let form: Vec<char> = sample.get(sample.len() / 2)?.chars().map(without_digit).collect();
     // Spaces after the first one belong to the line.
-    let ends = (PREFIX_LEAST..first.len()).filter(|at| first[*at] == ' ' && first[*at - 1] != ' ');
-    let length = ends.map(|at| at + 1).take_while(|length| has(*length)).last()?;
-    let prefix: String = first[..length].iter().collect();
+    let ends = (PREFIX_LEAST..form.len()).filter(|at| form[*at] == ' ' && form[*at - 1] != ' ');
+    let of_sample = |length: &usize| is_common(sample.iter().copied(), &form[..*length]);
+    let length = ends.map(|at| at + 1).take_while(of_sample).last()?;
+    let prefix: String = form[..length].iter().collect();
     // A time alone can be a column, as of `sar`.
     let ends_in_mark = prefix.trim_end().ends_with(['|', ']', ':', '-', '>']);
-    (prefix.contains("00:00") && ends_in_mark).then_some(length)
+    (prefix.contains("00:00") && ends_in_mark && is_common(lines(), &form[..length])).then_some(length)
+}
+
+fn without_digit(c: char) -> char {
+    if c.is_ascii_digit() { '0' } else { c }
+}
+
+/// Returns whether nearly all lines begin with a prefix, apart from its digits. A line that is empty
+/// after it has lost the last space.
+fn is_common<'l>(lines: impl Iterator<Item = &'l str>, prefix: &[char]) -> bool {
+    let begins = |line: &str| {
+        let mut own = line.chars().map(without_digit);
+        let is_last = |at: usize| at + 1 == prefix.len();
+        prefix.iter().enumerate().all(|(at, c)| own.next().map_or(is_last(at), |own| own == *c))
+    };
+    let (mut own, mut all) = (0, 0);
+    for line in lines {
+        all += 1;
+        own += usize::from(begins(line));
+    }
+    own >= LINES_LEAST && own * 100 >= all * SHARE_LEAST
 }
 
 /// Returns the line after a number of characters.
