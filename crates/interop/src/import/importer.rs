@@ -199,25 +199,22 @@ fn remove_saturated_ranks(cells: &mut [Cell]) -> Vec<String> {
     for cell in cells {
         let name = format!("{} {}", cell.label, cell.part);
         let Some(imported) = &mut cell.imported else { continue };
-        let figures = &imported.figures;
-        let is_saturated = |rank: &PrintedFigure| {
+        let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
+        let all = |statistic| -> Vec<&PrintedFigure> {
+            latencies().filter(|figure| figure.statistic == statistic).collect()
+        };
+        let (means, highest) = (all(PrintedStatistic::Mean), all(PrintedStatistic::Highest));
+        let is_saturated = |rank: &&PrintedFigure| {
             let PrintedStatistic::Percentile(percent) = rank.statistic else { return false };
-            let own = |statistic| {
-                let is_own =
-                    |other: &&PrintedFigure| other.of == rank.of && other.quantity == Quantity::Latency;
-                figures.iter().filter(is_own).find(|other| other.statistic == statistic)
+            let own = |figures: &[&PrintedFigure]| {
+                figures.iter().find(|figure| figure.of == rank.of).map(|figure| figure.value)
             };
-            let pair = own(PrintedStatistic::Mean).zip(own(PrintedStatistic::Highest));
             let share = percent / 100.0;
-            rank.quantity == Quantity::Latency
-                && pair.is_some_and(|(mean, high)| {
-                    mean.value > (rank.value * share + high.value * (1.0 - share)) * ROUNDING
-                })
+            own(&means)
+                .zip(own(&highest))
+                .is_some_and(|(mean, high)| mean > (rank.value * share + high * (1.0 - share)) * ROUNDING)
         };
-        let Some(of) = figures.iter().find(|figure| is_saturated(figure)).map(|figure| figure.of.clone())
-        else {
-            continue;
-        };
+        let Some(of) = latencies().find(is_saturated).map(|figure| figure.of.clone()) else { continue };
         removed.push(name.trim_end().to_owned());
         let is_rank = |figure: &PrintedFigure| {
             figure.of == of && matches!(figure.statistic, PrintedStatistic::Percentile(_))
