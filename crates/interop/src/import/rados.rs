@@ -56,7 +56,7 @@ struct RadosTest {
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut tests: Vec<RadosTest> = Vec::new();
-    // What the lines before the summary say of the next test.
+    // Facts about the next test, from the lines before its summary.
     let mut next = ImportedCell::default();
     for (_, line) in input.lines() {
         if let Some([count, _]) = holes(CONCURRENT, line) {
