@@ -24,6 +24,7 @@ pub mod page;
 #[cfg(feature = "tables")]
 pub mod parquet_scale;
 pub mod price;
+mod priced;
 pub mod ranks;
 pub mod real;
 pub mod serve;

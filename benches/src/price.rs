@@ -9,18 +9,17 @@
 //! in both; where a flush takes less than a tick of the kernel, the program's own time decides how many
 //! commits there are, and the count of `on` is shown next to that of the bill.
 
+use crate::Result;
 use crate::options::Flags;
+use crate::priced::{COUNTS, MEMORY, PricedPrograms, price_on, shown, values_of, vary};
 use crate::table::{figure, layout};
 use crate::tools::build_kurabe;
-use crate::{Result, child};
 use serde_json::Value;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 const HELP: &str = "flags: --recordings N (200)  --pairs N (20)  --times N (5)  --case NAME (all)  --on NAME,… (hdd-nas,ssd-sata,sd-a1,usb-stick); needs root";
-/// Counts that must be equal.
-const EXACT: [&str; 3] = ["flushes", "writes", "written_bytes"];
 /// A price may differ from the time on a model by this share.
 const NEAR: f64 = 0.1;
 /// Recordings of one call.
@@ -65,16 +64,7 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
 /// # Errors
 /// When a program fails.
 pub fn run(kurabe: &Path, options: &Options, out: &mut dyn Write) -> Result<Vec<String>> {
-    let folder = tempfile::tempdir()?;
-    let python = child::run(Command::new("python3").args(["-c", "import sys; print(sys.executable)"]))?;
-    let trial = Trial {
-        kurabe: kurabe.to_owned(),
-        python: python.stdout.trim().to_owned(),
-        program: Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/price.py"),
-        folder: folder.path().to_owned(),
-    };
-    trial.write_panel(&options.models)?;
-    let cases = child::run(Command::new(&trial.python).arg(&trial.program).arg("list"))?.stdout;
+    let trial = Trial(PricedPrograms::new(kurabe, "price.py", &options.models)?);
     let mut missed = Vec::new();
     let mut exact = vec![
         ["program", "flushes", "writes", "bytes", "varying", "false alarms", "found"]
@@ -84,7 +74,7 @@ pub fn run(kurabe: &Path, options: &Options, out: &mut dyn Write) -> Result<Vec<
     let mut times = vec![
         ["program", "on", "flushes", "of the bill", "takes", "price", "ratio"].map(str::to_owned).to_vec(),
     ];
-    for case in cases.split_whitespace().filter(|case| options.case.is_empty() || *case == options.case) {
+    for case in trial.0.names()?.iter().filter(|case| options.case.is_empty() || **case == options.case) {
         let busy = BusyLoops::start()?;
         let (row, has_missed) = trial.exactness(case, options)?;
         drop(busy);
@@ -105,52 +95,28 @@ pub fn run(kurabe: &Path, options: &Options, out: &mut dyn Write) -> Result<Vec<
     Ok(missed)
 }
 
-struct Trial {
-    kurabe: PathBuf,
-    python: String,
-    program: PathBuf,
-    folder: PathBuf,
-}
+struct Trial(PricedPrograms);
 
 impl Trial {
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.kurabe);
-        command.args(["--json", "-q"]).args(words);
-        command.env("HOME", &self.folder).env("KURABE_RUNTIME_DIR", self.folder.join("run"));
-        command
-    }
-
-    fn panel(&self) -> PathBuf {
-        self.folder.join("panel.toml")
-    }
-
-    fn write_panel(&self, models: &[String]) -> Result<()> {
-        let device = |model: &String| format!("[[device]]\nmodel = \"{model}\"\n");
-        let text = format!("schema = 1\n{}", models.iter().map(device).collect::<String>());
-        Ok(std::fs::write(self.panel(), text)?)
-    }
-
     /// The bill of a program, with what changed since another bill if there is one.
     fn bill(&self, case: &str, runs: usize, more: bool, words: &[&str]) -> Result<Value> {
-        let mut command = self.command(&["price", "--runs", &runs.to_string(), "--panel"]);
-        command.arg(self.panel()).args(words).arg("--").args([&*self.python]).arg(&self.program).arg(case);
-        command.args(more.then_some("more"));
-        Ok(serde_json::from_str(&child::run(&mut command)?.stdout)?)
+        let runs = runs.to_string();
+        let program: Vec<&str> = [case].into_iter().chain(more.then_some("more")).collect();
+        self.0.bill(&[&["--runs", &runs], words].concat(), &program)
     }
 
     fn exactness(&self, case: &str, options: &Options) -> Result<(Vec<String>, bool)> {
-        let mut values: Vec<Vec<u64>> = vec![Vec::new(); EXACT.len()];
+        let mut values: Vec<Vec<u64>> = vec![Vec::new(); COUNTS.len()];
         let mut left = options.recordings;
         while left > 0 {
             let runs = left.min(MOST_RUNS);
             let bill = self.bill(case, runs, false, &[])?;
             left -= runs;
-            for (count, values) in EXACT.iter().zip(&mut values) {
-                let counted = bill["counts"][count].as_array().into_iter().flatten();
-                values.extend(counted.filter_map(Value::as_u64));
+            for (count, values) in COUNTS.iter().zip(&mut values) {
+                values.extend(values_of(&bill["counts"][count]));
             }
         }
-        let base = self.folder.join("base.json");
+        let base = self.0.path("base.json");
         let (mut alarms, mut detected) = (0, 0);
         for _ in 0..options.pairs {
             let path = base.to_string_lossy().into_owned();
@@ -160,10 +126,10 @@ impl Trial {
             alarms += usize::from(has_changed(&same));
             detected += usize::from(has_more_flushes(&more));
         }
-        let varying = values.iter().filter(|values| values.windows(2).any(|pair| pair[0] != pair[1])).count();
+        let varying = values.iter().filter(|values| vary(values)).count();
         let mut row = vec![case.to_owned()];
         row.extend(values.iter().map(|values| shown(values)));
-        row.push(format!("{varying} of {}", EXACT.len()));
+        row.push(format!("{varying} of {}", COUNTS.len()));
         row.push(format!("{alarms} of {}", options.pairs));
         row.push(format!("{detected} of {}", options.pairs));
         Ok((row, varying > 0 || alarms > 0 || detected < options.pairs))
@@ -171,9 +137,8 @@ impl Trial {
 
     fn time_on(&self, case: &str, model: &str, times: usize) -> Result<(Vec<String>, bool)> {
         let bill = self.bill(case, 1, false, &[])?;
-        let prices = bill["prices"].as_array().into_iter().flatten();
-        let price = prices.into_iter().find(|price| price["model"] == *model).ok_or("no such price")?;
-        let (here, in_memory) = (self.on(case, model, times)?, self.on(case, "ideal-ram-disk", times)?);
+        let price = price_on(&bill, model)?;
+        let (here, in_memory) = (self.on(case, model, times)?, self.on(case, MEMORY, times)?);
         let takes_ns = here.0.saturating_sub(in_memory.0);
         let price_ns = price["time_ns"][0].as_u64().unwrap_or(0);
         let ratio = price_ns as f64 / takes_ns as f64;
@@ -186,15 +151,12 @@ impl Trial {
 
     /// The median time on a model, with what was left in memory, and the flushes of the last run.
     fn on(&self, case: &str, model: &str, times: usize) -> Result<(u64, u64)> {
-        let line = format!("{} {} {case} && sync -f .", self.python, self.program.display());
         let mut all_ns = Vec::new();
         let mut flushes = 0;
         for _ in 0..times {
-            let ended =
-                child::run(&mut self.command(&["on", &format!("model:{model}"), "--", "sh", "-c", &line]))?;
-            let bill: Value = serde_json::from_str(&ended.stdout)?;
-            all_ns.push(bill["bill"]["elapsed_ns"][0].as_u64().unwrap_or(0));
-            flushes = bill["bill"]["counts"]["flushes"][0].as_u64().unwrap_or(0);
+            let bill = self.0.on(model, &[case])?;
+            all_ns.push(bill["elapsed_ns"][0].as_u64().unwrap_or(0));
+            flushes = bill["counts"]["flushes"][0].as_u64().unwrap_or(0);
         }
         all_ns.sort_unstable();
         Ok((all_ns[all_ns.len() / 2], flushes))
@@ -209,14 +171,6 @@ fn has_changed(bill: &Value) -> bool {
 
 fn has_more_flushes(bill: &Value) -> bool {
     bill["changes"]["counts"].as_array().into_iter().flatten().any(|change| change["count"] == "flushes")
-}
-
-fn shown(values: &[u64]) -> String {
-    match (values.iter().min(), values.iter().max()) {
-        (Some(least), Some(most)) if least != most => format!("{least}–{most}"),
-        (Some(value), _) => value.to_string(),
-        _ => String::new(),
-    }
 }
 
 /// A busy loop for each processor; they end with this.
