@@ -1,7 +1,6 @@
 //! Number of system calls of a command.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 use syscalls::Sysno;
 
 /// Number of calls by name.
@@ -26,12 +25,13 @@ impl CallTally {
     }
 }
 
-/// Returns whether a process marks a phase: it runs this program, and its first argument is `mark`.
+/// Returns whether a process marks a phase: it runs a program with the name of this one, of any
+/// version, and its first argument is `mark`.
 pub(crate) fn is_marking(process: u32) -> bool {
-    let file = |path: &str| std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
-    let own = file("/proc/self/exe");
+    let name = |path: &str| Some(std::fs::read_link(path).ok()?.file_name()?.to_owned());
+    let own = name("/proc/self/exe");
     own.is_some()
-        && file(&format!("/proc/{process}/exe")) == own
+        && name(&format!("/proc/{process}/exe")) == own
         && std::fs::read(format!("/proc/{process}/cmdline"))
             .is_ok_and(|words| words.split(|byte| *byte == 0).nth(1) == Some(b"mark"))
 }
