@@ -7,8 +7,8 @@ use crate::what_if::what_if;
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
 use kurabe_profile::profile_named;
-use kurabe_sim::{DeviceSpec, combinations, part_notes};
-use kurabe_study::{ModelLimits, Mover, RankedModel, known_misses};
+use kurabe_sim::{DeviceSpec, combinations, emulator_price, part_notes};
+use kurabe_study::{ModelLimits, Mover, PublishedPrice, RankedModel, known_misses};
 
 /// Profile that has the cells of all uses.
 const PROFILE: &str = "uses";
@@ -48,7 +48,14 @@ pub fn limits_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelLimits>>> {
 
 fn limits(name: &str, spec: &DeviceSpec) -> Result<ModelLimits> {
     let (assumed, parameters) = assumed(spec);
-    Ok(ModelLimits { notes: part_notes(name)?, known_misses: known_misses(spec)?, assumed, parameters })
+    let price = emulator_price(name)?.map(|(price, source)| PublishedPrice { price, source });
+    Ok(ModelLimits {
+        notes: part_notes(name)?,
+        known_misses: known_misses(spec)?,
+        assumed,
+        parameters,
+        price,
+    })
 }
 
 /// Returns the parameters that move the figures of a model most and whose value is assumed.

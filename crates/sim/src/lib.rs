@@ -61,7 +61,7 @@ pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use layer::{Below, Build, Built, CloneLayer, Control, Layer, LayerKind, Volatile};
 pub use library::{COMPUTERS, DEVICES, FRAGMENTS, KINDS_OF_DRIVES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
-pub use parts::{CARDS, EMULATORS, HOSTS, assembled_source, combinations, part_notes};
+pub use parts::{CARDS, EMULATORS, HOSTS, assembled_source, combinations, emulator_price, part_notes};
 pub use ranges::{AtRisk, Range, Ranges};
 pub use recorded::{RecordedRequest, ReplayRules, Replayed, TimesCommit, replay};
 pub use schema::{Parameter, ParameterScale, ParameterType, Relation};

@@ -6,7 +6,7 @@
 //! parts.
 
 use crate::library::{load_device, read_device};
-use crate::spec::{DeviceSpec, KEYS};
+use crate::spec::{DeviceSpec, PART_KEYS};
 use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::{DataFile, ErrorKind, Result, Text, library, nearest, text};
 
@@ -92,6 +92,18 @@ pub fn part_notes(name: &str) -> Result<Vec<(String, Text)>> {
     Ok(notes)
 }
 
+/// Returns the price of the emulator in a device and where it was published, if that is known.
+///
+/// # Errors
+/// Returns an error if the emulator's file cannot be read.
+pub fn emulator_price(name: &str) -> Result<Option<(String, Text)>> {
+    let emulator = name.split(PLUS).next().unwrap_or_default();
+    match text_named(EMULATORS, emulator) {
+        Some(source) => Ok(part_facts(emulator, source)?.price),
+        None => Ok(None),
+    }
+}
+
 /// Returns the part, or all of the list for the word `all`.
 fn all_or<'p>(part: &'p str, list: &[(&'p str, &str)]) -> Vec<&'p str> {
     if part == ALL { names(list) } else { vec![part] }
@@ -140,20 +152,26 @@ pub fn assembled_source(name: &str) -> Option<String> {
     Some(file_of_parts(name, &spec.title, [host, emulator, card]))
 }
 
-/// Title, year and limits of a part.
+/// Title, year, limits and price of a part.
 struct PartFacts {
     title: Text,
     year: Option<u16>,
     note: Option<Text>,
+    /// Price and its source.
+    price: Option<(String, Text)>,
 }
 
 fn part_facts(name: &str, source: &str) -> Result<PartFacts> {
     let file = DataFile::parse(name, source)?;
-    let root = file.root(KEYS)?;
+    let root = file.root(PART_KEYS)?;
     Ok(PartFacts {
         title: root.require("title")?.text()?,
         year: root.read("year", |year| year.integer(1950..=2100))?.map(|year| year as u16),
         note: root.get("note").map(|note| note.text()).transpose()?,
+        price: root.read("price", |price| {
+            let price = price.table(&["value", "source"])?;
+            Ok((price.require("value")?.string()?.to_owned(), price.require("source")?.text()?))
+        })?,
     })
 }
 

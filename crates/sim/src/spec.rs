@@ -20,6 +20,9 @@ use std::sync::LazyLock;
 /// Keys of a file.
 pub(crate) const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
+/// Keys of a part: those of a device, and its price.
+pub(crate) const PART_KEYS: &[&str] = &["schema", "name", "title", "year", "note", "price", "layer"];
+
 /// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";
 /// Fragment with the page cache and the journal of Linux.
@@ -498,7 +501,7 @@ impl SpecReader<'_> {
         }
         let (file, source) = (self.find)(name, self.file)?;
         let data = DataFile::parse(&file, &source)?;
-        let root = data.root(KEYS)?;
+        let root = data.root(PART_KEYS)?;
         root.require("schema")?.integer(1..=1)?;
         let partial = root.get("name").is_none();
         let reader = SpecReader { find: self.find, file: &file, depth: self.depth + 1, partial };

@@ -31,7 +31,7 @@ pub use axis::{Along, StudyAxis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
 pub use likeness::{Band, CellLikeness, Likeness, bands, known_class, likeness};
 pub use marks::{KnownMiss, known_misses};
-pub use model_facts::{ModelLimits, ModelSide, Mover, RankedModel};
+pub use model_facts::{ModelLimits, ModelSide, Mover, PublishedPrice, RankedModel};
 pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{

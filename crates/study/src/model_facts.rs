@@ -46,7 +46,17 @@ pub struct ModelSide {
     pub known_misses: Vec<KnownMiss>,
 }
 
-/// Limits of the figures of a model.
+/// Price of an emulator, as published.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PublishedPrice {
+    /// Range and currency.
+    pub price: String,
+    /// Publication, its year, and what is included.
+    pub source: Text,
+}
+
+/// Limits of the figures of a model, and what it costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelLimits {
@@ -58,6 +68,8 @@ pub struct ModelLimits {
     pub assumed: usize,
     /// Number of parameters.
     pub parameters: usize,
+    /// Price of its emulator. Null if there is none, or its price is not known.
+    pub price: Option<PublishedPrice>,
 }
 
 /// A model measured for a ranking, with what limits its figures.

@@ -241,3 +241,16 @@ fn a_script_is_told_what_it_does_not_accept_by_an_exit_code_and_the_cell() {
     let nonsense = compare(&fast, &slow, "nonsense");
     assert!(nonsense.code() == Some(2) && nonsense.err.contains("slower:PERCENT"), "{nonsense:#?}");
 }
+
+#[test]
+fn emulators_are_ranked_with_published_prices_and_their_sources() {
+    let lab = Lab::new();
+    let named = |emulator: &str| format!("model:{emulator}+sd-card-a1+mac-8100");
+    let (priced, unpriced) = (named("bluescsi-v2"), named("zuluscsi-v1.1"));
+    let words = ["recommend", &priced, &unpriced, "--for", "retro-computer"];
+    let page = lab.kurabe(&words).ok().out;
+    let price = "bluescsi-v2: 30 – 50 USD (jasontaylor.blog";
+    assert!(page.contains(price) && page.contains("no price was found for zuluscsi-v1.1\n"), "{page}");
+    let limits = json(&lab, &words)["limits"].clone();
+    assert!(limits[0]["price"]["price"] == "30 – 50 USD" && limits[1]["price"].is_null(), "{limits}");
+}

@@ -6,7 +6,7 @@ use kurabe_compare::{Recommendation, Standing, Use};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, number, text};
 use kurabe_doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
-use kurabe_study::{Mover, RankedModel};
+use kurabe_study::{Mover, PublishedPrice, RankedModel};
 use std::collections::BTreeMap;
 
 /// Returns the models ranked for the use `asked`. `assumed` are the parameters that move the best one
@@ -24,9 +24,13 @@ pub fn ranking_doc(choice: &Recommendation, asked: &Use, models: &[RankedModel],
          all. Computed in virtual time; nothing was measured",
         "速さ: 用途全体での値 (最速を 1 とする)。仮定: 出典のないパラメーターの数と全体の数。仮想時間での計算で、実測ではありません"
     ));
+    let prices = prices(models);
+    if !prices.is_empty() {
+        doc.say(text!("published prices:", "公表価格:")).list(Purpose::Item, prices);
+    }
     doc.say(text!(
-        "not judged: prices, whether a computer accepts the emulator, and how long a card lasts",
-        "判断していないもの: 価格、コンピューターとの相性、カードの寿命"
+        "not judged: what a card costs and how long it lasts, and whether a computer accepts the emulator",
+        "判断していないもの: カードの価格と寿命、コンピューターとの相性"
     ));
     let moving = assumed.iter().map(|mover| format!("{} = {}", mover.name, mover.value));
     let moving = Text::list(moving.map(Text::same));
@@ -80,6 +84,27 @@ fn ranking(choice: &Recommendation, models: &[RankedModel], names: &[Text]) -> T
         format!("{}/{}", limits.assumed, limits.parameters)
     };
     table.right(text!("assumed", "仮定"), assumed).table()
+}
+
+/// Returns the price of each emulator once, and the emulators without one.
+fn prices(models: &[RankedModel]) -> Vec<Text> {
+    let emulator = |model: &RankedModel| {
+        let model = model.run.header.model.as_ref()?;
+        Some(model.name.split_once('+')?.0.to_owned())
+    };
+    let prices: BTreeMap<String, &Option<PublishedPrice>> =
+        models.iter().filter_map(|model| Some((emulator(model)?, &model.limits.price))).collect();
+    let published = prices.iter().filter_map(|(emulator, published)| {
+        let PublishedPrice { price, source } = published.as_ref()?;
+        Some(text!("{emulator}: {price} ({source})", "{emulator}: {price} ({source})"; source))
+    });
+    let mut lines: Vec<Text> = published.collect();
+    let unpriced = prices.iter().filter(|(_, published)| published.is_none());
+    let unpriced = Text::list(unpriced.map(|(emulator, _)| Text::same(emulator)));
+    if !unpriced.is_empty() {
+        lines.push(text!("no price was found for {unpriced}", "価格の不明なもの: {unpriced}"; unpriced));
+    }
+    lines
 }
 
 /// Returns the limits of the parts, each part once.
