@@ -26,7 +26,7 @@ const ALONE: f64 = 1.2;
 const QUEUED: f64 = 0.2;
 /// A cause with at least this share of the largest one is named as well.
 const TIE: f64 = 0.8;
-/// As `TIE`, if one of the two is of a connection and operations are in a queue.
+/// As `TIE`, if one of the two is of a connection and operations, or pieces of them, are in a queue.
 const CONNECTION_TIE: f64 = 0.25;
 /// A limit is one only if the rate could be at least this many times as high without it.
 const NOTICEABLE: f64 = 1.1;
@@ -94,13 +94,19 @@ impl<'a> Counted<'a> {
         Some(queue)
     }
 
-    /// Returns a connection that carries about as much as it can at this rate in bytes per second.
-    fn full_connection(&self, rate: f64) -> Option<TimeShare> {
-        let is_full = |layer: &&LayerRecord| {
-            let carried = connection_rate(layer).filter(|_| layer.instances <= 1);
-            carried.is_some_and(|carried| rate * NOTICEABLE > carried)
+    /// Returns a connection that carries about as much as it can if it moves so many bytes in this time. Of
+    /// the time of samples, what the layers above it take is not its own.
+    fn full_connection(&self, bytes: f64, time_ns: u64, is_sampled: bool) -> Option<TimeShare> {
+        let above_ns = |place: usize| -> u64 {
+            let above = self.account.shares.iter().filter(|share| is_sampled && self.place(share) < place);
+            above.map(|share| share.time_ns).sum()
         };
-        let layer = self.model.layers.iter().find(is_full)?;
+        let is_full = |(place, layer): &(usize, &LayerRecord)| {
+            let carried = connection_rate(layer).filter(|_| layer.instances <= 1);
+            let own_s = time_ns.saturating_sub(above_ns(*place)) as f64 / 1e9;
+            carried.is_some_and(|carried| bytes * NOTICEABLE > carried * own_s)
+        };
+        let (_, layer) = self.model.layers.iter().enumerate().find(is_full)?;
         let cause = layer.causes.iter().find(|cause| cause.class == CauseClass::Link)?;
         Some(TimeShare { layer: layer.name.clone(), cause: cause.key.clone(), time_ns: 0 })
     }
@@ -120,14 +126,16 @@ pub fn counted_causes(model: &ModelRecord, cell: &Cell) -> Option<CountedCauses>
     let CellAccount { account, elapsed_ns, samples, .. } = cell_account(cell)?;
     let counted = Counted { model, account: &account };
     let is_queued = samples == 0 && account.latency_ns as f64 > elapsed_ns as f64 * ALONE;
-    let queue = Some(()).filter(|()| is_queued).and_then(|()| counted.queue());
+    // The pieces of a sample are in flight together.
+    let overlaps = is_queued || samples > 0;
+    let queue = Some(()).filter(|()| overlaps).and_then(|()| counted.queue());
     if let Some(serial) = queue.filter(|queue| counted.class(queue) == CauseClass::Serial) {
         return Some(CountedCauses { causes: vec![serial.clone()], queue: None });
     }
     let served = counted.served(queue.map_or(0, |queue| counted.place(queue)));
     let largest = served.first().copied().or_else(|| account.shares.iter().max_by_key(|one| one.time_ns))?;
     let is_tie = |share: &&&TimeShare| {
-        let is_pipelined = is_queued && (counted.is_connection(share) || counted.is_connection(largest));
+        let is_pipelined = overlaps && (counted.is_connection(share) || counted.is_connection(largest));
         let least = if is_pipelined { CONNECTION_TIE } else { TIE };
         share.layer != largest.layer && share.time_ns as f64 >= largest.time_ns as f64 * least
     };
@@ -136,9 +144,11 @@ pub fn counted_causes(model: &ModelRecord, cell: &Cell) -> Option<CountedCauses>
     let others: Vec<&TimeShare> = served.iter().copied().skip(1).chain(connections).collect();
     let second = others.iter().find(is_tie).map(|share| TimeShare::clone(share));
     let bytes = |one: &Repetition| one.bytes(cell.direction.unwrap_or(Direction::Mix)) as f64;
-    let rate = cell.counted().map(bytes).sum::<f64>() * 1e9 / elapsed_ns as f64;
-    let full = || counted.full_connection(rate).filter(|full| full.layer != largest.layer);
-    let second = second.or_else(|| full().filter(|_| is_queued));
+    let bytes = cell.counted().map(bytes).sum::<f64>();
+    let (time_ns, is_sampled) = if samples > 0 { (account.latency_ns, true) } else { (elapsed_ns, false) };
+    let full =
+        || counted.full_connection(bytes, time_ns, is_sampled).filter(|full| full.layer != largest.layer);
+    let second = second.or_else(|| full().filter(|_| overlaps));
     let causes = std::iter::once(largest.clone()).chain(second).collect();
     Some(CountedCauses { causes, queue: queue.cloned() })
 }

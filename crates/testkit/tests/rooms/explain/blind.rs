@@ -27,7 +27,7 @@ use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, Tar
 use kurabe_core::workload::Direction;
 use kurabe_engine::{FollowUp, Session, Stop};
 use kurabe_explain::{
-    CellLimit, LimitKind, PROBE, Strength, limits_from_outside, probe_steps, seen_by_linux,
+    CellLimit, LimitKind, PROBE, Strength, counted_causes, limits_from_outside, probe_steps, seen_by_linux,
 };
 use kurabe_profile::profile_named;
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
@@ -261,8 +261,15 @@ fn parts_of(cell: &Cell, model: &ModelRecord) -> Vec<(Part, f64)> {
     let operations: u64 = counted.iter().map(|one| one.operations(Direction::Mix)).sum();
     let is_small = bytes <= SMALL_BYTES * operations;
     let mut sums: BTreeMap<Part, f64> = BTreeMap::new();
+    let place = |name: &str| model.layers.iter().position(|layer| layer.name == name);
+    // The pieces of a sample wait in front of the part that limits them, and above it for each other.
+    let is_sampled = counted.iter().any(|one| !one.samples.is_empty());
+    let queue = counted_causes(model, cell).and_then(|counted| counted.queue).filter(|_| is_sampled);
+    let first = queue.and_then(|queue| place(&queue.layer)).unwrap_or(0);
     for share in counted.iter().filter_map(|one| one.account.as_ref()).flat_map(|account| &account.shares) {
-        let Some(layer) = model.layer(&share.layer) else { continue };
+        let Some(layer) = model.layer(&share.layer).filter(|layer| place(&layer.name) >= Some(first)) else {
+            continue;
+        };
         let class = model.cause(share).map_or(CauseClass::Line, |cause| cause.class);
         if let Some(part) = part_of(class, layer, &share.cause, is_small) {
             *sums.entry(part).or_default() += share.time_ns as f64;
