@@ -283,7 +283,7 @@ fn configurations_of_a_target_take_turns() {
     browser.tab_to("#vary [data-vary=bs]");
     browser.type_keys("4k");
     // A single value is nothing to compare.
-    browser.wait_until("document.querySelector('#plan').textContent.includes('alone')");
+    browser.wait_until("document.querySelector('#plan').textContent.includes('cannot be compared')");
     browser.type_keys(",16k");
     let command = "document.querySelector('#plan code')?.textContent";
     browser.wait_until(&format!(
