@@ -163,8 +163,15 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
         return Err(room::too_much(input.name));
     }
     let mut runs = read?;
+    let tools: Vec<String> = runs.iter().map(|run| run.origin.tool.clone()).collect();
     if let Some(run) = runs.first_mut() {
-        run.notices.extend(unread::notices(&input, &OF_TEXTS));
+        run.notices.extend(unread::notices(&input, &OF_TEXTS, &tools));
+        run.notices.extend(input.had_nan.then(|| {
+            parts::notice(text!(
+                "values that are not numbers, such as `nan`, are unknown and were skipped",
+                "`nan` など数値でない値は不明として取り込んでいません"
+            ))
+        }));
     }
     Ok(runs)
 }
@@ -178,13 +185,19 @@ const PASTED_LONGEST: usize = 128 << 10;
 fn read_restored(name: &str, text: &str, plain: Result<Vec<ImportedRun>>) -> Result<Vec<ImportedRun>> {
     let printed = plain.as_ref().map_or(0, |runs| figures(runs));
     for restored in layout::restored(text) {
-        if plain.is_ok() && restored.only_if_unread || room::is_spent() || !room::take(restored.text.len()) {
+        let bytes = restored.parts.iter().map(|(_, text)| text.len()).sum();
+        if plain.is_ok() && restored.only_if_unread || room::is_spent() || !room::take(bytes) {
             continue;
         }
-        let read = read(name, &Input::new(name, restored.text.as_bytes()));
-        if let Ok(mut runs) = read
-            && figures(&runs) > printed
-        {
+        let mut runs: Vec<ImportedRun> = Vec::new();
+        for (host, text) in restored.parts {
+            let Ok(mut of_part) = read(name, &Input::new(name, text.as_bytes())) else { continue };
+            if let Some(host) = host {
+                of_part.iter_mut().for_each(|run| parts::fact(&mut run.origin, "host", &host));
+            }
+            runs.append(&mut of_part);
+        }
+        if figures(&runs) > printed {
             if let Some(run) = runs.first_mut() {
                 run.notices.push(parts::notice(restored.note));
             }

@@ -289,6 +289,10 @@ impl TransferLine {
     fn read(line: &str) -> Option<Self> {
         // Every such line ends with a rate. Few other lines contain this character.
         let (_, end) = line.rsplit_once('/')?;
+        // sysbench prints a line of the same form about the files that it prepares.
+        if line.contains(" bytes written in ") {
+            return None;
+        }
         let numbers = numbers(line);
         let (rest, rate) = match numbers.split_last()? {
             (rate, rest) if rate.1.contains('/') => (rest, Some(*rate)),

@@ -25,10 +25,22 @@ pub(super) const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 const SYNCS: &str = "fsync/fdatasync/sync_file_range:{}";
 const SYNC: &str = "sync";
 const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
+const PERCENTILES: &str = "{} percentiles ({}):";
+/// Direction of latencies in an excerpt without the line of a direction.
+const UNKNOWN: &str = "";
 /// Without job descriptions, which also precede JSON.
 const OF_NORMAL: LineShapes = LineShapes {
     begins: &[],
-    belongs: &[RESULT, SINCE_3, BEFORE_3, SYNCS, fio_groups::SINCE_3, fio_groups::BEFORE_3],
+    belongs: &[
+        RESULT,
+        SINCE_3,
+        BEFORE_3,
+        SYNCS,
+        fio_groups::SINCE_3,
+        fio_groups::BEFORE_3,
+        LATENCY,
+        PERCENTILES,
+    ],
 };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
 const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
@@ -50,13 +62,14 @@ pub(super) const TERSE: Importer =
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut described: HashMap<&str, JobOptions> = HashMap::new();
-    let mut jobs: Vec<JobResult> = Vec::new();
+    let mut jobs = TextJobs::default();
     let mut origin = input.origin("fio", FORMAT);
     let (mut ranks, mut rate) = (None, None);
     let (mut groups, mut commands) = (Groups::default(), Commands::default());
     for (_, line) in input.lines() {
         rate = rate.or_else(|| offered(line));
         commands.read(line);
+        jobs.command = commands.count();
         origin.version = origin.version.or_else(|| version(line));
         if groups.read(line) {
             continue;
@@ -76,33 +89,84 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             room::take(1024);
             jobs.push(JobResult { entry, options, error, ..JobResult::default() });
         } else if let Some((word, figures)) = direction(line) {
-            open_job(&mut jobs).directions.push((word, figures));
+            jobs.open().directions.push((word, figures));
         } else if fits(SYNCS, line) {
-            open_job(&mut jobs);
-        } else if let Some([word, unit]) = holes("{} percentiles ({}):", line) {
+            jobs.open();
+        } else if let Some([word, unit]) = holes(PERCENTILES, line) {
             ranks = latency_of(word).zip(Some(unit));
-        } else if let Some(job) = jobs.last_mut() {
-            add_latencies(&mut job.directions, ranks.as_ref(), line);
+        } else {
+            jobs.add_latencies(ranks.as_ref(), line);
         }
     }
+    let TextJobs { jobs, commands: own, .. } = jobs;
     let signal = input.holes(SIGNAL).map(|[number]| number);
-    let mut runs = if jobs.iter().all(|job| job.directions.is_empty()) { groups.runs() } else { vec![jobs] };
+    let (mut runs, own) = match jobs.iter().all(|job| job.directions.is_empty()) {
+        true => (groups.runs(), Vec::new()),
+        false => (vec![jobs], own),
+    };
     if runs.is_empty() {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
     for jobs in &mut runs {
-        add_options(jobs, rate, &commands);
+        add_options(jobs, rate, (&commands, &own));
     }
     Ok(runs.into_iter().map(|jobs| run(jobs, signal, origin.clone())).collect())
 }
 
-/// Returns the last job, or the one of an excerpt without the line that begins a job.
-fn open_job(jobs: &mut Vec<JobResult>) -> &mut JobResult {
-    if jobs.is_empty() {
-        jobs.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
+/// The jobs of a text while it is read.
+#[derive(Default)]
+struct TextJobs {
+    jobs: Vec<JobResult>,
+    /// Number of commands above each job.
+    commands: Vec<usize>,
+    /// Number of commands so far.
+    command: usize,
+}
+
+impl TextJobs {
+    fn push(&mut self, job: JobResult) {
+        self.jobs.push(job);
+        self.commands.push(self.command);
     }
-    let last = jobs.len() - 1;
-    &mut jobs[last]
+
+    /// Returns the last job, or the one of an excerpt without the line that begins a job. A command begins
+    /// another one.
+    fn open(&mut self) -> &mut JobResult {
+        if self.commands.last() != Some(&self.command) {
+            self.push_excerpt();
+        }
+        let last = self.jobs.len() - 1;
+        &mut self.jobs[last]
+    }
+
+    fn push_excerpt(&mut self) {
+        room::take(1024);
+        self.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
+    }
+
+    /// Adds the latencies of the last direction, or of syncs, from a line below it.
+    fn add_latencies(&mut self, ranks: Option<&(FigureOf, &str)>, line: &str) {
+        let of = holes::<6>(LATENCY, line).and_then(|[word, ..]| latency_of(word));
+        let is_row = || ranks.is_some() && line.trim().starts_with('|') && line.contains("th=[");
+        if of.is_none() && !is_row() {
+            return;
+        }
+        let is_repeated = |(_, figures): &(&str, Vec<PrintedFigure>)| {
+            let mut means = figures.iter().filter(|figure| figure.statistic == Statistic::Mean);
+            of.is_some() && means.any(|figure| figure.of == of)
+        };
+        let is_sync = of == Some(FigureOf::SyncLatency);
+        let last = self.jobs.last().and_then(|job| job.directions.last());
+        // In prose, the latencies of another run follow without the line of their direction.
+        if !is_sync && last.is_some_and(is_repeated) {
+            self.push_excerpt();
+        }
+        let directions = &mut self.open().directions;
+        if directions.is_empty() && !is_sync {
+            directions.push((UNKNOWN, Vec::new()));
+        }
+        add_latencies(directions, ranks, line);
+    }
 }
 
 /// Returns the described options of a job. A script may have printed words before the description.
@@ -115,12 +179,26 @@ fn description(described: &HashMap<&str, JobOptions>, name: &str) -> JobOptions 
     key.and_then(|key| described.get(key)).cloned().unwrap_or_default()
 }
 
-/// Adds the options of the command line to its only job. With several jobs, it is unknown to which of
-/// them they belong.
-fn add_options(jobs: &mut [JobResult], rate: Option<(&'static str, &str)>, commands: &Commands<'_>) {
+/// Adds the options of each command line to its only job. If several jobs are below a command, it is unknown
+/// to which of them they belong. `own` has the number of commands above each job.
+fn add_options(
+    jobs: &mut [JobResult],
+    rate: Option<(&'static str, &str)>,
+    (commands, own): (&Commands<'_>, &[usize]),
+) {
+    for (job, number) in jobs.iter_mut().zip(own).filter(|_| commands.count() > 1) {
+        let is_only = own.iter().filter(|other| *other == number).count() == 1;
+        let options = number.checked_sub(1).filter(|_| is_only).map(|place| commands.options_of(place));
+        add_missing(job, options.unwrap_or_default());
+    }
     let [job] = jobs else { return };
     job.options.are_all |= commands.is_of_one_job();
-    for (name, value) in rate.into_iter().chain(commands.options()) {
+    add_missing(job, rate.into_iter().chain(commands.options()));
+}
+
+/// Adds the options that a job does not have yet.
+fn add_missing<'o>(job: &mut JobResult, options: impl IntoIterator<Item = (&'static str, &'o str)>) {
+    for (name, value) in options {
         if job.options.get(&[name]).is_none() {
             job.options.add(name, value);
         }

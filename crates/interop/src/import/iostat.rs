@@ -379,11 +379,9 @@ fn date_of_banner(banner: &str) -> Option<String> {
 /// Returns whether iostat was started with `-y`, which omits the report since boot. Its command line
 /// shows it, or an additional empty line after the one about the system, in place of the report.
 fn leaves_boot_out(input: &Input<'_>) -> bool {
-    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
     let mut after_banner = None;
     for (_, line) in input.lines() {
-        let words = || line.split_whitespace();
-        if words().any(|word| word == "iostat" || word.ends_with("/iostat")) && words().any(is_option) {
+        if reports::omits_boot(line) {
             return true;
         }
         match &mut after_banner {

@@ -114,6 +114,14 @@ pub(super) struct ReportRules {
     pub(super) may_omit_idle: bool,
 }
 
+/// Returns whether a line is a command of iostat or `zpool iostat` with the option `-y`, which omits the
+/// report since boot.
+pub(super) fn omits_boot(line: &str) -> bool {
+    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
+    let words = || line.split_whitespace();
+    words().any(|word| word == "iostat" || word.ends_with("/iostat")) && words().any(is_option)
+}
+
 /// Returns a run of reports with the same columns.
 pub(super) fn run(
     mut origin: Origin,

@@ -422,7 +422,24 @@ static SIGNATURES: &[Signature] = &[
     ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
     ("Iometer", &[Line(&["'Test Type,Test Description"])], OtherBenchmark),
     ("winsat", &[Line(&["Disk  Sequential "]), Line(&["Windows System Assessment Tool"])], OtherBenchmark),
-    ("F3", &[Line(&["Average reading speed:"]), Line(&["Average writing speed:"])], OtherBenchmark),
+    (
+        "F3",
+        &[
+            Line(&["Average reading speed:"]),
+            Line(&["Average writing speed:"]),
+            Line(&["Creating file ", ".h2w"]),
+            Line(&["Validating file ", ".h2w"]),
+        ],
+        OtherBenchmark,
+    ),
+    (
+        "H2testw",
+        &[Line(&["Writing speed: ", "MByte/s"]), Line(&["Reading speed: ", "MByte/s"])],
+        OtherBenchmark,
+    ),
+    ("ezFIO", &[Line(&["ezFio test parameters:"])], OtherBenchmark),
+    ("Seeker", &[Line(&["seeks/second", "random access time"])], OtherBenchmark),
+    ("spew", &[Line(&["WTR:", "Transfer time:", "IOPS:"])], OtherBenchmark),
     ("ATTO Disk Benchmark", &[Line(&["ATTO Disk Benchmark"])], OtherBenchmark),
     ("postmark", &[Line(&["PostMark v"])], OtherBenchmark),
     ("dbench", &[Line(&["Operation", "Count", "AvgLat", "MaxLat"])], OtherBenchmark),
@@ -447,7 +464,11 @@ static SIGNATURES: &[Signature] = &[
     ("the summary of blkparse", &[Line(&["Reads Queued:", "Writes Queued:"])], SinceBoot),
     ("esxtop", &[Line(&["(PDH-CSV 4.0)"]), Line(&["\\Physical Disk"])], OtherSystem),
     ("iostat -r of Solaris", &[Line(&["device,r/s,w/s,kr/s,kw/s,wait,"])], OtherSystem),
-    ("iostat -I or -o of BSD", &[Line(&["KB/t", "xfrs"]), Line(&["sps", "tps", "msps"])], OtherSystem),
+    (
+        "iostat -I or -o of BSD",
+        &[Line(&["KB/t", "xfrs"]), Line(&["sps", "tps", "msps"]), Line(&["device", "r/i", "w/i", "kr/i"])],
+        OtherSystem,
+    ),
 ];
 
 /// Number of characters in which marks are searched.
@@ -559,6 +580,14 @@ mod tests {
         ("OPERATION RESULT TYPE    FIRST DONE  LAST DONE", "elbencho's text"),
         ("\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\esx01\\Memory\"", "esxtop"),
         ("          Magic : de11de11\nController GUID : 4C69", "mdadm -E (examine)"),
+        ("Creating file 816.h2w ... 43.78% -- 124.20 MB/s -- 1:49:32", "F3"),
+        ("ezFio test parameters:", "ezFIO"),
+        ("Results: 79 seeks/second, 12.56 ms random access time", "Seeker"),
+        ("WTR:      178.09 KiB/s   Transfer time: 00:00:05    IOPS:       44.52", "spew"),
+        (
+            "device           r/i         w/i         kr/i         kw/i qlen   tsvc_t/i",
+            "iostat -I or -o of BSD",
+        ),
     ];
 
     #[test]

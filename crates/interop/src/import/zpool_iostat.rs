@@ -111,11 +111,14 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             after_header = true;
             continue;
         }
-        if name == "pool" || name == "vdev" || name.starts_with("--") || !after_header {
+        let fields: Vec<&str> = words.collect();
+        let is_lower = matches!(name, "pool" | "vdev") && fields.contains(&"read");
+        // A page can have put a fence between the lines of the header.
+        after_header |= is_lower;
+        if is_lower || name.starts_with("--") || !after_header {
             margin = blanks(line);
             continue;
         }
-        let fields: Vec<&str> = words.collect();
         let is_value = |field: &&str| *field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
         if !fields.iter().any(is_value) {
             after_header = false; // Words that follow the table.
@@ -127,16 +130,35 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         // Pools have few levels. More of them indicate damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
-        add(&mut reports, &path.join("/"), &fields);
+        for fields in glued(name, &fields, columns.len()) {
+            add(&mut reports, &path.join("/"), fields);
+        }
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
-    Ok(vec![run(origin, &columns, reports)])
+    let omits_boot = input.lines().any(|(_, line)| reports::omits_boot(line));
+    let first = if omits_boot { First::Interval } else { First::SinceBoot };
+    Ok(vec![run(origin, &columns, reports, ReportRules { first, ..RULES })])
 }
 
-fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>) -> ImportedRun {
+/// Returns the fields of each row in a line. Rows of the same pool can have lost the line ends between them.
+fn glued<'f, 'a>(name: &str, fields: &'f [&'a str], count: usize) -> Vec<&'f [&'a str]> {
+    let rows = || fields.chunks(count + 1);
+    let last = |row: &[&str]| row.len() == count || row.get(count) == Some(&name);
+    match (fields.len() + 1).is_multiple_of(count + 1) && rows().all(last) {
+        true => rows().map(|row| &row[..count]).collect(),
+        false => vec![fields],
+    }
+}
+
+fn run(
+    origin: Origin,
+    columns: &[ReportColumn],
+    reports: Vec<DeviceReport>,
+    rules: ReportRules,
+) -> ImportedRun {
     let has_letter = |field: &str| field.ends_with(['K', 'M', 'G', 'T', 'P', 'E']);
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(has_letter));
-    let mut run = reports::run(origin, columns, reports, RULES);
+    let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
             "zpool iostat's K, M and G are powers of 1024, and its figures are rounded to three digits",
@@ -202,7 +224,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
-    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports)])
+    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports, RULES)])
 }
 
 #[cfg(test)]
