@@ -155,6 +155,7 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
         Some(joined) => read_either(name, &input, &joined),
         None => read(name, &input),
     };
+    let is_plain = read.is_ok();
     let read = match text.filter(|text| text.len() <= PASTED_LONGEST && !room::is_spent()) {
         Some(text) => read_restored(name, text, read),
         None => read,
@@ -165,7 +166,9 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     let mut runs = read?;
     let tools: Vec<String> = runs.iter().map(|run| run.origin.tool.clone()).collect();
     if let Some(run) = runs.first_mut() {
-        run.notices.extend(unread::notices(&input, &OF_TEXTS, &tools));
+        if is_plain {
+            run.notices.extend(unread::notices(&input, &OF_TEXTS, &tools));
+        }
         run.notices.extend(input.had_nan.then(|| {
             parts::notice(text!(
                 "values that are not numbers, such as `nan`, are unknown and were skipped",

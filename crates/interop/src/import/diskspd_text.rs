@@ -3,8 +3,8 @@
 //! The model: the input parameters, then per time span three tables (all, reads, writes) that end in a
 //! `total:` line, then a table of latency percentiles if latency was measured (`-L`). The totals of
 //! reads and of writes are the cells. With several targets of one thread each, every target is a cell
-//! as well. The table of all is read only if the others are missing. Columns are found by their names. Versions before 2.0.18 name the column `MB/s`, but the
-//! unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
+//! as well. The table of all is read only if the others are missing. Columns are found by their names.
+//! Versions before 2.0.18 name the column `MB/s`, but the unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
 use super::parts::PrintedRow;

@@ -10,9 +10,11 @@
 use super::clean::cleaned;
 use super::input::cut;
 use super::json_tree::object;
+use super::parts::cut_at;
 use super::room;
 use super::shapes::{LineMark, LineShapes};
 use super::unread;
+use super::words::digits;
 use super::{Importer, Input};
 use std::borrow::Cow;
 
@@ -113,7 +115,22 @@ impl<'a> Blocks<'a> {
 /// Number of lines above a result in which the command of its tool is searched.
 const COMMAND_ABOVE: usize = 40;
 
-/// Returns whether a line is a command of a tool: with a prompt, or beginning with its name and an option.
+/// Returns the parts of a text that begin with commands of a tool, each with the output of one process. Returns
+/// none if the text has fewer than two commands.
+pub(super) fn at_commands<'i>(input: &'i Input<'_>, tool: &str) -> Vec<Input<'i>> {
+    let name = tool.split(' ').next().unwrap_or(tool);
+    let is_start = |line: &str| line.contains(name) && is_command(line, tool);
+    if input.lines().filter(|(_, line)| is_start(line)).take(2).count() < 2 {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let starts = (0..lines.len()).filter(|at| is_start(lines[*at].1));
+    // The text before the first command belongs to it.
+    let starts: Vec<usize> = std::iter::once(0).chain(starts.skip(1)).collect();
+    cut_at(&lines, &starts).into_iter().map(|part| input.part(part.iter().copied())).collect()
+}
+
+/// Returns whether a line is a command of a tool: with a prompt, or its name with options or numbers.
 fn is_command(line: &str, tool: &str) -> bool {
     let name = tool.split(' ').next().unwrap_or(tool);
     let is_tool = |word: &str| word.rsplit('/').next().is_some_and(|word| word.eq_ignore_ascii_case(name));
@@ -122,7 +139,11 @@ fn is_command(line: &str, tool: &str) -> bool {
         return command.split(' ').next().is_some_and(is_tool);
     }
     let mut words = line.split_whitespace().filter(|word| *word != "sudo");
-    words.next().is_some_and(is_tool) && words.any(|word| word.starts_with('-') || word.contains('='))
+    let is_named = words.next().is_some_and(is_tool);
+    let mut arguments = words.clone();
+    is_named
+        && (words.any(|word| word.starts_with('-') || word.contains('='))
+            || tool == name && arguments.all(digits))
 }
 
 /// Returns the importer of each line by its index in the list, and the role of the line.

@@ -9,6 +9,7 @@
 
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
+use super::split;
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -85,6 +86,11 @@ fn top(line: &str) -> Option<&str> {
 
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
+    let processes = split::at_commands(input, "zpool iostat");
+    if processes.is_empty() { read_process(input) } else { reports::each(&processes, read_process) }
+}
+
+fn read_process(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find_map(|(number, line)| Some((number, top(line)?))) else {
         return without_line("capacity operations bandwidth");
     };
@@ -96,7 +102,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     };
     let mut reports: Vec<DeviceReport> = vec![DeviceReport::default()];
     let mut path: Vec<String> = Vec::new();
-    let mut after_header = false;
+    let (mut after_header, mut after_blank) = (false, false);
     let blanks = |line: &str| line.len() - line.trim_start().len();
     // A quoted text can be indented as a whole.
     let mut margin = 0;
@@ -106,7 +112,11 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             continue;
         }
         let mut words = line.split_whitespace();
-        let Some(name) = words.next() else { continue };
+        let Some(name) = words.next() else {
+            after_blank = true;
+            continue;
+        };
+        let after_blank = std::mem::take(&mut after_blank);
         if is_top(line) {
             after_header = true;
             continue;
@@ -120,7 +130,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             continue;
         }
         let is_value = |field: &&str| *field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
-        if !fields.iter().any(is_value) {
+        let is_row = fields.len() >= columns.len() && fields[..columns.len()].iter().all(is_value);
+        if !fields.iter().any(is_value) || !is_row && after_blank {
             after_header = false; // Words that follow the table.
             continue;
         }
