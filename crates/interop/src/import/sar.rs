@@ -1,10 +1,10 @@
 //! sysstat's `sar -d`: intervals of the block devices, from its daily files.
 //!
 //! The model: each line begins with the end time of its interval, on a clock of 24 or 12 hours or in
-//! Chinese or Japanese, and has
-//! a device first or last. The columns are those of iostat, under nearly the same names. Lines of
-//! averages are not intervals; they are read if the text contains nothing else. A restart of the system
-//! ends a series, and the lines after it form a separate run. The date is in the line about the system. Source: sar(1), and sysstat's own tests.
+//! Chinese or Japanese, and has a device first or last. The columns are those of iostat, under nearly
+//! the same names. Lines of averages are not intervals; they are read if the text contains nothing
+//! else. A restart of the system ends a series, and the lines after it form a separate run. The date is
+//! in the line about the system. Source: sar(1), and sysstat's own tests.
 
 use super::iostat;
 use super::kit::*;

@@ -233,7 +233,8 @@ fn words_below_a_table_do_not_refuse_it() {
 
 #[test]
 fn rows_of_a_pool_that_lost_their_line_ends_are_separate() {
-    let head = "               capacity     operations    bandwidth\npool        alloc   free   read  write   read  write\n";
+    let head = "               capacity     operations    bandwidth\n\
+                pool        alloc   free   read  write   read  write\n";
     let rows = [
         "10  13.7K  41.5K  55.3M",
         "0  63.5K      0   244M",
