@@ -155,6 +155,7 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
         Some(joined) => read_either(name, &input, &joined),
         None => read(name, &input),
     };
+    let is_plain = read.is_ok();
     let read = match text.filter(|text| text.len() <= PASTED_LONGEST && !room::is_spent()) {
         Some(text) => read_restored(name, text, read),
         None => read,
@@ -163,8 +164,17 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
         return Err(room::too_much(input.name));
     }
     let mut runs = read?;
+    let tools: Vec<String> = runs.iter().map(|run| run.origin.tool.clone()).collect();
     if let Some(run) = runs.first_mut() {
-        run.notices.extend(unread::notices(&input, &OF_TEXTS));
+        if is_plain {
+            run.notices.extend(unread::notices(&input, &OF_TEXTS, &tools));
+        }
+        run.notices.extend(input.had_nan.then(|| {
+            parts::notice(text!(
+                "values that are not numbers, such as `nan`, are unknown and were skipped",
+                "`nan` など数値でない値は不明として取り込んでいません"
+            ))
+        }));
     }
     Ok(runs)
 }
@@ -178,13 +188,19 @@ const PASTED_LONGEST: usize = 128 << 10;
 fn read_restored(name: &str, text: &str, plain: Result<Vec<ImportedRun>>) -> Result<Vec<ImportedRun>> {
     let printed = plain.as_ref().map_or(0, |runs| figures(runs));
     for restored in layout::restored(text) {
-        if plain.is_ok() && restored.only_if_unread || room::is_spent() || !room::take(restored.text.len()) {
+        let bytes = restored.parts.iter().map(|(_, text)| text.len()).sum();
+        if plain.is_ok() && restored.only_if_unread || room::is_spent() || !room::take(bytes) {
             continue;
         }
-        let read = read(name, &Input::new(name, restored.text.as_bytes()));
-        if let Ok(mut runs) = read
-            && figures(&runs) > printed
-        {
+        let mut runs: Vec<ImportedRun> = Vec::new();
+        for (host, text) in restored.parts {
+            let Ok(mut of_part) = read(name, &Input::new(name, text.as_bytes())) else { continue };
+            if let Some(host) = host {
+                of_part.iter_mut().for_each(|run| parts::fact(&mut run.origin, "host", &host));
+            }
+            runs.append(&mut of_part);
+        }
+        if figures(&runs) > printed {
             if let Some(run) = runs.first_mut() {
                 run.notices.push(parts::notice(restored.note));
             }

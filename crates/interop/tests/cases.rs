@@ -15,6 +15,8 @@ use kurabe_interop::{ImportedRun, import, read_trace};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+mod pastes;
+
 /// A figure: cell with its direction, quantity, statistic, characters, value in base units.
 type Figure = (&'static str, Quantity, Statistic, &'static str, f64);
 
@@ -269,7 +271,7 @@ fn figure(cell: &ImportedCell, quantity: Quantity, statistic: Statistic) -> &Pri
 
 #[test]
 fn every_file_is_read_as_a_person_reads_it() {
-    for (name, tool, date, figures, remarks) in READ {
+    for (name, tool, date, figures, remarks) in READ.iter().chain(pastes::READ) {
         let run = runs(name).remove(0);
         assert_eq!(run.origin.tool_name(), *tool, "{name}");
         assert_eq!(run.origin.measured_at.as_deref(), *date, "{name}");
@@ -295,7 +297,7 @@ fn every_file_is_read_as_a_person_reads_it() {
 
 #[test]
 fn what_is_refused_is_named() {
-    for (name, words) in REFUSED {
+    for (name, words) in REFUSED.iter().chain(pastes::REFUSED) {
         let error = import(name, &bytes(&format!("refused/{name}"))).unwrap_err();
         let message = error.render(Lang::En);
         assert!(words.iter().all(|words| message.contains(words)), "{name}: {message}");
@@ -310,8 +312,11 @@ fn every_file_is_in_a_table() {
         let entries = std::fs::read_dir(root.join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     };
-    assert_eq!(files("read"), READ.iter().map(|(name, ..)| (*name).to_owned()).collect());
-    assert_eq!(files("refused"), REFUSED.iter().map(|(name, _)| (*name).to_owned()).collect());
+    assert_eq!(files("read"), READ.iter().chain(pastes::READ).map(|(name, ..)| (*name).to_owned()).collect());
+    assert_eq!(
+        files("refused"),
+        REFUSED.iter().chain(pastes::REFUSED).map(|(name, _)| (*name).to_owned()).collect()
+    );
 }
 
 #[test]

@@ -12,10 +12,12 @@ use super::kit::*;
 use super::room;
 use std::borrow::Cow;
 
-const DATA_HEADING: &str = "Version {}------Sequential Output------{}";
+/// Before it are the words `Version` and the version, which excerpts and the first Bonnie have not.
+const DATA_HEADING: &str = "{}------Sequential Output------{}";
 /// Heading of the table of files. Version 1.03 prints no version in it; people write the rest of a long
 /// name there.
 const FILE_HEADING: &str = "{}------Sequential Create------{}";
+const TOOL: &str = "bonnie++";
 const NO_RATE: &str = "+++++";
 const LATENCY: &str = "Latency";
 /// Data rates of version 2.00.
@@ -54,7 +56,8 @@ impl<'a> BonnieRow<'a> {
     fn read(line: &'a str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_rate = |word: &str| word == NO_RATE || DATA.value(word).or(LETTERED.value(word)).is_some();
-        let is_share = |word: &str| word.bytes().all(|byte| byte == b'+') || digits(word);
+        // The first Bonnie prints tenths.
+        let is_share = |word: &str| word.bytes().all(|byte| byte == b'+') || number(word).is_some();
         let pairs_from = |at: usize| -> Option<Vec<[&'a str; 2]>> {
             let pairs = words.get(at..)?.chunks(2);
             let pairs = pairs.map(|pair| <[&str; 2]>::try_from(pair).ok());
@@ -80,10 +83,15 @@ impl<'a> BonnieRow<'a> {
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut runs: Vec<ImportedRun> = Vec::new();
     let (mut table, mut version, mut copies) = (None, None, None);
+    let mut tool = TOOL;
     for (number, line) in whole_rows(input) {
         let line = line.as_ref();
         if let Some([words, _]) = holes(DATA_HEADING, line) {
             (table, version) = (Some(BonnieTable::Data), version_of(words));
+            // The heading of the first Bonnie has one more.
+            tool = if words.ends_with('-') { "Bonnie" } else { TOOL };
+        } else if line.contains("MB/sec") {
+            table = None; // A table that a person made under the same heading.
         } else if fits(FILE_HEADING, line) {
             table = Some(BonnieTable::Files);
         } else if let Some([words]) = holes("Concurrency {}", line) {
@@ -96,8 +104,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             match (of_table, runs.last_mut()) {
                 (BonnieTable::Data, _) => {
                     let mut run = ImportedRun { cells: cells.collect(), ..ImportedRun::default() };
-                    run.origin =
-                        Origin { version: version.clone(), ..input.origin("bonnie++", "bonnie-text") };
+                    run.origin = Origin { version: version.clone(), ..input.origin(tool, "bonnie-text") };
                     name(&mut run.origin, &row.name);
                     runs.push(run);
                 }
@@ -140,7 +147,7 @@ fn whole_rows<'l>(input: &'l Input<'_>) -> Vec<(usize, Cow<'l, str>)> {
 fn version_of(words: &str) -> Option<String> {
     words
         .split_whitespace()
-        .next()
+        .find(|word| *word != "Version")
         .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
         .map(str::to_owned)
 }

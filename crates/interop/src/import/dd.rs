@@ -51,6 +51,8 @@ struct DdCommand<'a> {
     flush: Flush,
     /// Whether it bypasses the page cache.
     is_direct: bool,
+    /// Whether a loop of the shell runs it several times.
+    is_in_loop: bool,
 }
 
 /// Time at which dd waits until its writes are durable.
@@ -98,8 +100,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
                 add_remark(remark);
             }
             cache.add(command.target);
-            let command = std::mem::take(&mut command);
             cells.push(transfer.cell(&command, &std::mem::take(&mut progress), records.take()));
+            if !command.is_in_loop {
+                command = DdCommand::default();
+            }
             after_records = !counted;
         }
     }
@@ -289,6 +293,10 @@ impl TransferLine {
     fn read(line: &str) -> Option<Self> {
         // Every such line ends with a rate. Few other lines contain this character.
         let (_, end) = line.rsplit_once('/')?;
+        // sysbench prints a line of the same form about the files that it prepares.
+        if line.contains(" bytes written in ") {
+            return None;
+        }
         let numbers = numbers(line);
         let (rest, rate) = match numbers.split_last()? {
             (rate, rest) if rate.1.contains('/') => (rest, Some(*rate)),
@@ -453,7 +461,8 @@ impl<'a> DdCommand<'a> {
         let is_raw = target.is_some_and(|path| path.starts_with("/dev/r"));
         let block_bytes = value("bs=").and_then(block_bytes);
         let is_direct = has(key, &["direct"]) || is_raw;
-        Some(Self { line: Some(words), block_bytes, direction, target, flush, is_direct })
+        let is_in_loop = line[..at].split_whitespace().any(|word| matches!(word, "for" | "while" | "do"));
+        Some(Self { line: Some(words), block_bytes, direction, target, flush, is_direct, is_in_loop })
     }
 
     /// Returns the properties of the figures that follow from the options.

@@ -3,8 +3,8 @@
 //! The model: the input parameters, then per time span three tables (all, reads, writes) that end in a
 //! `total:` line, then a table of latency percentiles if latency was measured (`-L`). The totals of
 //! reads and of writes are the cells. With several targets of one thread each, every target is a cell
-//! as well. Columns are found by their names. Versions before 2.0.18 name the column `MB/s`, but the
-//! unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
+//! as well. The table of all is read only if the others are missing. Columns are found by their names.
+//! Versions before 2.0.18 name the column `MB/s`, but the unit is MiB/s. Source: ResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
 use super::parts::PrintedRow;
@@ -45,13 +45,14 @@ pub(super) const IMPORTER: Importer = Importer::of(
 struct TimeSpan<'a> {
     time: &'a str,
     threads: Option<u32>,
-    rows: Vec<(Direction, PrintedRow<'a>)>,
+    rows: Vec<(Option<Direction>, PrintedRow<'a>)>,
     latencies: Vec<(Direction, Statistic, &'a str)>,
 }
 
 /// Section of the text that contains a line.
 enum TextSection<'a> {
     Elsewhere,
+    /// `None` for reads and writes together.
     Table(Option<Direction>, Rc<[&'a str]>),
     Latencies,
     LatenciesOfOneTarget,
@@ -134,7 +135,7 @@ fn split(line: &str) -> Vec<&str> {
 fn row<'a>(line: &'a str, section: &TextSection<'a>, span: &mut TimeSpan<'a>) {
     let mut fields = split(line);
     match section {
-        TextSection::Table(Some(direction), columns) => {
+        TextSection::Table(direction, columns) => {
             if let Some(bytes) = fields[0].strip_prefix("total:") {
                 // The line of totals has no thread number, so its first field contains two.
                 fields.splice(..1, ["total", bytes.trim()]);
@@ -175,8 +176,9 @@ fn span_cells(
     prefix: &str,
 ) -> Vec<Cell> {
     let mut cells = Vec::new();
+    let rows_of = |direction| span.rows.iter().filter(move |(of, _)| *of == direction).map(|(_, row)| row);
     for direction in [Direction::Read, Direction::Write] {
-        let rows = || span.rows.iter().filter(|(of, _)| *of == direction).map(|(_, row)| row);
+        let rows = || rows_of(Some(direction));
         let total = rows().find(|row| row.fields[0] == "total").map(row_figures);
         let Some(mut figures) = total.filter(|figures| !figures.is_empty()) else { continue };
         let latencies = span.latencies.iter().filter(|(of, ..)| *of == direction);
@@ -202,6 +204,16 @@ fn span_cells(
             let imported = ImportedCell { threads: Some(1), figures, ..setting.clone() };
             cells.push(cell(format!("{prefix}{path}"), Some(direction), imported));
         }
+    }
+    if cells.is_empty() {
+        // An excerpt without the tables of reads and of writes.
+        let total = rows_of(None).find(|row| row.fields[0] == "total").map(row_figures);
+        let imported = ImportedCell {
+            threads: span.threads,
+            figures: total.unwrap_or_default(),
+            ..common(targets, setting)
+        };
+        cells.push(cell(format!("{prefix}total"), None, imported));
     }
     cells
 }

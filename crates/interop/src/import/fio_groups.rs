@@ -150,9 +150,19 @@ impl<'a> Commands<'a> {
         jobs(command) == 1
     }
 
+    /// Returns the number of commands.
+    pub(super) fn count(&self) -> usize {
+        self.commands.len()
+    }
+
     /// Returns the options of the only job of the only command.
     pub(super) fn options(&self) -> Vec<(&'static str, &'a str)> {
-        let [command] = self.commands.as_slice() else { return Vec::new() };
+        if self.commands.len() == 1 { self.options_of(0) } else { Vec::new() }
+    }
+
+    /// Returns the options of the only job of a command.
+    pub(super) fn options_of(&self, place: usize) -> Vec<(&'static str, &'a str)> {
+        let Some(command) = self.commands.get(place) else { return Vec::new() };
         let of = |word: &'a str| {
             let word = word.trim_start_matches('-');
             let (name, value) = word.split_once('=').unwrap_or((word, "1"));

@@ -25,6 +25,15 @@ pub(super) const LATENCIES: [(&str, FigureOf); 3] = [
     ("slat", FigureOf::SubmissionLatency),
 ];
 
+/// Returns the note on intermediate reports (`--status-interval`) that were not read.
+pub(super) fn intermediate(dropped: usize) -> Notice {
+    notice(text!(
+        "the file contains {dropped} intermediate reports of this run; only the last one, which covers the \
+         whole run, was read",
+        "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
+    ))
+}
+
 /// Result of a job.
 #[derive(Default)]
 pub(super) struct JobResult {

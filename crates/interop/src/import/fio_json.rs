@@ -12,7 +12,7 @@
 //!
 //! All formats of fio's results share the conversion of jobs (`fio_job`).
 
-use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL};
+use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL, intermediate};
 use super::fio_options::{JobOptions, percentile};
 use super::json_tree::{Json, JsonError, items, object, parted, raw_documents, tree};
 use super::kit::*;
@@ -116,11 +116,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     each_run(documents(), &mut |document, dropped| {
         let mut run = run(input, document, signal)?;
         if dropped > 0 {
-            run.notices.push(notice(text!(
-                "the file contains {dropped} intermediate reports of this run; only the last one, which \
-                 covers the whole run, was read",
-                "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
-            )));
+            run.notices.push(intermediate(dropped));
         }
         // A document without results is not a run. A file of such documents would fill the memory.
         if !run.cells.is_empty() {

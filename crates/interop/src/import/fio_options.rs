@@ -223,7 +223,7 @@ fn sequential(pattern: &str) -> Option<bool> {
 
 /// Returns the label of a cell: only the work if the direction determines the rest.
 pub(super) fn label(work: &str, word: &str) -> String {
-    if direction(word).is_some() { work.to_owned() } else { format!("{work} {word}") }
+    if direction(word).is_some() || word.is_empty() { work.to_owned() } else { format!("{work} {word}") }
 }
 
 /// Returns kurabe's direction for fio's word.

@@ -4,11 +4,14 @@
 //!
 //! The model: one line describes the work of a job, another one begins its result. Below that are the
 //! lines of its directions, each followed by its latencies. Before version 3, KB and MB are powers of
-//! 1024. The summary of all jobs is read only without them (`fio_groups`). Source: fio's manual,
+//! 1024. The summary of all jobs is read only without them (`fio_groups`). Latencies alone, as people
+//! compare them, are a job of an unknown direction. If a job occurs again after the start of another
+//! process, each process is a run. If it occurs again with the same process id, the text is of
+//! `--status-interval`, and only the last report counts. Source: fio's manual,
 //! "Interpreting the output", of 2.2 and 3.33.
 
 use super::fio_groups::{self, Commands, Groups};
-use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL};
+use super::fio_job::{JobEntries, JobResult, JobRun, LATENCIES, SIGNAL, intermediate};
 use super::fio_options::{JobOptions, percentile};
 use super::kit::*;
 use super::room;
@@ -25,10 +28,22 @@ pub(super) const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 const SYNCS: &str = "fsync/fdatasync/sync_file_range:{}";
 const SYNC: &str = "sync";
 const LATENCY: &str = "{} ({}): min={}, max={}, avg={}, stdev={}";
+const PERCENTILES: &str = "{} percentiles ({}):";
+/// Direction of latencies in an excerpt without the line of a direction.
+const UNKNOWN: &str = "";
 /// Without job descriptions, which also precede JSON.
 const OF_NORMAL: LineShapes = LineShapes {
     begins: &[],
-    belongs: &[RESULT, SINCE_3, BEFORE_3, SYNCS, fio_groups::SINCE_3, fio_groups::BEFORE_3],
+    belongs: &[
+        RESULT,
+        SINCE_3,
+        BEFORE_3,
+        SYNCS,
+        fio_groups::SINCE_3,
+        fio_groups::BEFORE_3,
+        LATENCY,
+        PERCENTILES,
+    ],
 };
 const OF_TERSE: LineShapes = LineShapes { begins: &[], belongs: &["3;fio-{}", "4;fio-{}", "5;fio-{}"] };
 const IN_FULL: Mention = Mention::Shell("fio --output-format=json --output=result.json");
@@ -49,60 +64,227 @@ pub(super) const TERSE: Importer =
     });
 
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let mut described: HashMap<&str, JobOptions> = HashMap::new();
-    let mut jobs: Vec<JobResult> = Vec::new();
-    let mut origin = input.origin("fio", FORMAT);
-    let (mut ranks, mut rate) = (None, None);
-    let (mut groups, mut commands) = (Groups::default(), Commands::default());
-    for (_, line) in input.lines() {
-        rate = rate.or_else(|| offered(line));
-        commands.read(line);
-        origin.version = origin.version.or_else(|| version(line));
-        if groups.read(line) {
-            continue;
-        }
-        if let Some([name, _, rw, bs, engine, depth]) = holes(DESCRIPTION, line) {
-            let sizes = block_sizes(bs);
-            let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
-            room::take(1024);
-            described.insert(name, JobOptions::of_pairs(pairs));
-        } else if let Some([name, group, threads, error, process]) = holes(RESULT, line) {
-            let mut options = description(&described, name);
-            options.add("numjobs", threads);
-            let date = process.split_once(": ").and_then(|(_, date)| dates::from_ctime(date));
-            origin.measured_at = origin.measured_at.or(date);
-            let error = error.parse().unwrap_or(0);
-            let entry = [name, group, ""].map(str::to_owned);
-            room::take(1024);
-            jobs.push(JobResult { entry, options, error, ..JobResult::default() });
-        } else if let Some((word, figures)) = direction(line) {
-            open_job(&mut jobs).directions.push((word, figures));
-        } else if fits(SYNCS, line) {
-            open_job(&mut jobs);
-        } else if let Some([word, unit]) = holes("{} percentiles ({}):", line) {
-            ranks = latency_of(word).zip(Some(unit));
-        } else if let Some(job) = jobs.last_mut() {
-            add_latencies(&mut job.directions, ranks.as_ref(), line);
-        }
-    }
+    let mut text = FioText::default();
+    input.lines().for_each(|(_, line)| text.read(line));
     let signal = input.holes(SIGNAL).map(|[number]| number);
-    let mut runs = if jobs.iter().all(|job| job.directions.is_empty()) { groups.runs() } else { vec![jobs] };
+    let FioText { jobs, mut processes, groups, commands, .. } = text;
+    let mut runs: Vec<(FioProcess<'_>, Vec<JobResult>, Vec<usize>)> = Vec::new();
+    if jobs.jobs.iter().all(|job| job.directions.is_empty()) {
+        let all = FioProcess::joined(processes);
+        runs.extend(groups.runs().into_iter().map(|jobs| (all.clone(), jobs, Vec::new())));
+    } else if are_apart(&jobs.jobs, &processes) {
+        let TextJobs { mut jobs, commands: mut own, .. } = jobs;
+        while let Some(process) = processes.pop() {
+            let (jobs, own) = (jobs.split_off(process.first_job), own.split_off(process.first_job));
+            runs.extend((!jobs.is_empty()).then_some((process, jobs, own)));
+        }
+        runs.reverse();
+    } else {
+        runs.push((FioProcess::joined(processes), jobs.jobs, jobs.commands));
+    }
     if runs.is_empty() {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
-    for jobs in &mut runs {
-        add_options(jobs, rate, &commands);
-    }
-    Ok(runs.into_iter().map(|jobs| run(jobs, signal, origin.clone())).collect())
+    let runs = runs.into_iter().map(|(process, jobs, own)| {
+        let (mut jobs, own, reports) = last_reports(jobs, own);
+        add_options(&mut jobs, process.rate, (&commands, &own));
+        let FioProcess { version, measured_at, .. } = process;
+        let mut run = run(jobs, signal, Origin { version, measured_at, ..input.origin("fio", FORMAT) });
+        run.notices.extend((reports > 0).then(|| intermediate(reports)));
+        run
+    });
+    Ok(runs.collect())
 }
 
-/// Returns the last job, or the one of an excerpt without the line that begins a job.
-fn open_job(jobs: &mut Vec<JobResult>) -> &mut JobResult {
-    if jobs.is_empty() {
-        jobs.push(JobResult { entry: ["fio", "", ""].map(str::to_owned), ..JobResult::default() });
+/// Returns the jobs without those whose figures a later report includes, the number of commands above each
+/// of them, and the number of jobs removed.
+fn last_reports(jobs: Vec<JobResult>, own: Vec<usize>) -> (Vec<JobResult>, Vec<usize>, usize) {
+    if own.is_empty() {
+        return (jobs, own, 0);
     }
-    let last = jobs.len() - 1;
-    &mut jobs[last]
+    let before = jobs.len();
+    let is_report = |(job, _): &(JobResult, usize)| !job.directions.is_empty() || job.error != 0;
+    let (jobs, own): (Vec<_>, Vec<_>) = jobs.into_iter().zip(own).filter(is_report).unzip();
+    let removed = before - jobs.len();
+    (jobs, own, removed)
+}
+
+/// A text while it is read.
+#[derive(Default)]
+struct FioText<'a> {
+    described: HashMap<&'a str, JobOptions>,
+    jobs: TextJobs<'a>,
+    processes: Vec<FioProcess<'a>>,
+    ranks: Option<(FigureOf, &'a str)>,
+    groups: Groups,
+    commands: Commands<'a>,
+}
+
+impl<'a> FioText<'a> {
+    fn read(&mut self, line: &'a str) {
+        self.commands.read(line);
+        let (is_command, described) = (self.jobs.command < self.commands.count(), holes(DESCRIPTION, line));
+        self.jobs.command = self.commands.count();
+        let version = version(line);
+        let process = self.process(is_command || described.is_some() || version.is_some());
+        process.rate = process.rate.or_else(|| offered(line));
+        process.version = process.version.take().or(version);
+        if self.groups.read(line) {
+            return;
+        }
+        if let Some([name, _, rw, bs, engine, depth]) = described {
+            let sizes = block_sizes(bs);
+            let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
+            room::take(1024);
+            self.described.insert(name, JobOptions::of_pairs(pairs));
+        } else if let Some([name, group, threads, error, process]) = holes(RESULT, line) {
+            let mut options = description(&self.described, name);
+            options.add("numjobs", threads);
+            let (pid, date) = process.split_once(": ").unwrap_or((process, ""));
+            let date = dates::from_ctime(date);
+            let process = self.process(false);
+            process.measured_at = process.measured_at.take().or(date);
+            let error = error.parse().unwrap_or(0);
+            let entry = [name, group, ""].map(str::to_owned);
+            room::take(1024);
+            self.jobs.supersede((self.processes.len(), name, group, pid));
+            self.jobs.push(JobResult { entry, options, error, ..JobResult::default() });
+        } else if let Some((word, figures)) = direction(line) {
+            self.jobs.open().directions.push((word, figures));
+        } else if fits(SYNCS, line) {
+            self.jobs.open();
+        } else if let Some([word, unit]) = holes(PERCENTILES, line) {
+            self.ranks = latency_of(word).zip(Some(unit));
+        } else {
+            self.jobs.add_latencies(self.ranks.as_ref(), line);
+        }
+    }
+
+    /// Returns the process of the next job. `begins` is whether a line begins another one, which it does
+    /// below the results of the last one.
+    fn process(&mut self, begins: bool) -> &mut FioProcess<'a> {
+        let first_job = self.jobs.jobs.len();
+        if self.processes.last().is_none_or(|last| begins && last.first_job < first_job) {
+            room::take(256);
+            self.processes.push(FioProcess { first_job, ..FioProcess::default() });
+        }
+        let last = self.processes.len() - 1;
+        &mut self.processes[last]
+    }
+}
+
+/// A process of fio in a text.
+#[derive(Clone, Default)]
+struct FioProcess<'a> {
+    version: Option<String>,
+    measured_at: Option<String>,
+    /// The offered rate.
+    rate: Option<(&'static str, &'a str)>,
+    first_job: usize,
+}
+
+impl FioProcess<'_> {
+    /// Returns the first known facts of several processes.
+    fn joined(processes: Vec<Self>) -> Self {
+        processes
+            .into_iter()
+            .reduce(|one, next| Self {
+                version: one.version.or(next.version),
+                measured_at: one.measured_at.or(next.measured_at),
+                rate: one.rate.or(next.rate),
+                first_job: 0,
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// Returns whether the processes of a text are separate runs: a job occurs again in another process, or
+/// their versions differ. Otherwise they are the steps of one benchmark.
+fn are_apart(jobs: &[JobResult], processes: &[FioProcess<'_>]) -> bool {
+    let mut versions = processes.iter().filter_map(|process| process.version.as_ref());
+    let first = versions.next();
+    if versions.any(|version| Some(version) != first) {
+        return true;
+    }
+    let mut of_entry: HashMap<&[String; 3], usize> = HashMap::new();
+    jobs.iter().enumerate().any(|(at, job)| {
+        let process = processes.partition_point(|process| process.first_job <= at);
+        *of_entry.entry(&job.entry).or_insert(process) != process
+    })
+}
+
+/// Number of fio's process in the text, and name, group and process id of a job.
+type JobOfProcess<'a> = (usize, &'a str, &'a str, &'a str);
+
+/// The jobs of a text while it is read.
+#[derive(Default)]
+struct TextJobs<'a> {
+    jobs: Vec<JobResult>,
+    /// Place of the last report of each job.
+    places: HashMap<JobOfProcess<'a>, usize>,
+    /// Number of commands above each job.
+    commands: Vec<usize>,
+    /// Number of commands so far.
+    command: usize,
+}
+
+impl<'a> TextJobs<'a> {
+    /// Removes the figures of the last report of a job, which the next one includes (`--status-interval`).
+    fn supersede(&mut self, job: JobOfProcess<'a>) {
+        let (.., pid) = job;
+        if digits(pid) && pid != "0" {
+            let before = self.places.insert(job, self.jobs.len());
+            if let Some(before) = before.and_then(|at| self.jobs.get_mut(at)) {
+                (before.directions, before.error) = (Vec::new(), 0);
+            }
+        }
+    }
+
+    fn push(&mut self, job: JobResult) {
+        self.jobs.push(job);
+        self.commands.push(self.command);
+    }
+
+    /// Returns the last job, or the one of an excerpt without the line that begins a job. A command begins
+    /// another one.
+    fn open(&mut self) -> &mut JobResult {
+        if self.commands.last() != Some(&self.command) {
+            self.push_excerpt();
+        }
+        let last = self.jobs.len() - 1;
+        &mut self.jobs[last]
+    }
+
+    fn push_excerpt(&mut self) {
+        room::take(1024);
+        // Excerpts are not threads of one job.
+        let entry = ["fio".to_owned(), self.jobs.len().to_string(), String::new()];
+        self.push(JobResult { entry, ..JobResult::default() });
+    }
+
+    /// Adds the latencies of the last direction, or of syncs, from a line below it.
+    fn add_latencies(&mut self, ranks: Option<&(FigureOf, &str)>, line: &str) {
+        let of = holes::<6>(LATENCY, line).and_then(|[word, ..]| latency_of(word));
+        let is_row = || ranks.is_some() && line.trim().starts_with('|') && line.contains("th=[");
+        if of.is_none() && !is_row() {
+            return;
+        }
+        let is_repeated = |(_, figures): &(&str, Vec<PrintedFigure>)| {
+            let mut means = figures.iter().filter(|figure| figure.statistic == Statistic::Mean);
+            of.is_some() && means.any(|figure| figure.of == of)
+        };
+        let is_sync = of == Some(FigureOf::SyncLatency);
+        let last = self.jobs.last().and_then(|job| job.directions.last());
+        // In prose, the latencies of another run follow without the line of their direction.
+        if !is_sync && last.is_some_and(is_repeated) {
+            self.push_excerpt();
+        }
+        let directions = &mut self.open().directions;
+        if directions.is_empty() && !is_sync {
+            directions.push((UNKNOWN, Vec::new()));
+        }
+        add_latencies(directions, ranks, line);
+    }
 }
 
 /// Returns the described options of a job. A script may have printed words before the description.
@@ -115,12 +297,26 @@ fn description(described: &HashMap<&str, JobOptions>, name: &str) -> JobOptions 
     key.and_then(|key| described.get(key)).cloned().unwrap_or_default()
 }
 
-/// Adds the options of the command line to its only job. With several jobs, it is unknown to which of
-/// them they belong.
-fn add_options(jobs: &mut [JobResult], rate: Option<(&'static str, &str)>, commands: &Commands<'_>) {
+/// Adds the options of each command line to its only job. If several jobs are below a command, it is unknown
+/// to which of them they belong. `own` has the number of commands above each job.
+fn add_options(
+    jobs: &mut [JobResult],
+    rate: Option<(&'static str, &str)>,
+    (commands, own): (&Commands<'_>, &[usize]),
+) {
+    for (job, number) in jobs.iter_mut().zip(own).filter(|_| commands.count() > 1) {
+        let is_only = own.iter().filter(|other| *other == number).count() == 1;
+        let options = number.checked_sub(1).filter(|_| is_only).map(|place| commands.options_of(place));
+        add_missing(job, options.unwrap_or_default());
+    }
     let [job] = jobs else { return };
     job.options.are_all |= commands.is_of_one_job();
-    for (name, value) in rate.into_iter().chain(commands.options()) {
+    add_missing(job, rate.into_iter().chain(commands.options()));
+}
+
+/// Adds the options that a job does not have yet.
+fn add_missing<'o>(job: &mut JobResult, options: impl IntoIterator<Item = (&'static str, &'o str)>) {
+    for (name, value) in options {
         if job.options.get(&[name]).is_none() {
             job.options.add(name, value);
         }

@@ -63,7 +63,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// Parses `204 MB in  3.00 seconds =  67.98 MB/sec`. Versions before 2004 print no space after the
 /// equals sign.
 fn timing_cell(name: &str, words: &str) -> Option<Cell> {
-    let [amount, seconds, rate] = holes("{} MB in {} seconds ={}", words)?;
+    // People end a sentence with the line.
+    let [amount, seconds, rate] = holes("{} MB in {} seconds ={}", words.trim_end_matches('.'))?;
     let mega = || text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです");
     let kilo = || text!("hdparm's kB is 1024 bytes", "hdparm の kB は 1024 バイトです");
     let (rate, unit) = rate.split_once(' ')?;

@@ -30,6 +30,16 @@ pub(super) const IMPORTER: Importer = Importer::of(
     read,
 );
 
+/// Returns a figure. In some languages, its only decimal place follows a comma.
+fn figure(unit: &ToolUnit, statistic: Statistic, printed: &str) -> Option<PrintedFigure> {
+    let with_point = printed.split_once(',').filter(|(_, places)| places.len() == 1);
+    let value = with_point.and_then(|(whole, place)| unit.value(&format!("{whole}.{place}")));
+    match value {
+        Some(value) => figure_of_value(unit.quantity, statistic, value, printed, unit.name),
+        None => unit.figure(statistic, printed),
+    }
+}
+
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| fits(HEADING, line)) {
         return without_line("HD Tune: … Benchmark");
@@ -44,7 +54,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             let (_, value) = key_value(line).unwrap_or_default();
             let figure = [*unit, LATER_RATE]
                 .iter()
-                .find_map(|unit| unit.figure(*statistic, value.strip_suffix(unit.name)));
+                .find_map(|unit| figure(unit, *statistic, value.strip_suffix(unit.name)?.trim()));
             figures.push(figure.ok_or_else(|| parts::unreadable(input, number))?);
         }
         // An access time below half of the last digit is printed as 0.0, and is not a valid figure.

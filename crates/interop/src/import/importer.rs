@@ -172,13 +172,15 @@ fn remove_untrue_figures(cells: &mut [Cell]) -> Vec<String> {
     for cell in cells {
         let name = format!("{} {}", cell.label, cell.part);
         let Some(imported) = &mut cell.imported else { continue };
-        let mut untrue = Vec::new();
-        for figure in &imported.figures {
-            let of = &figure.of;
-            if is_of_samples(figure) && !untrue.contains(of) && is_untrue(&imported.figures, of) {
-                untrue.push(of.clone());
+        // Percentiles are many, and have the same subject.
+        let mut subjects: Vec<&Option<FigureOf>> = Vec::new();
+        for figure in imported.figures.iter().filter(|figure| is_of_samples(figure)) {
+            if !subjects.contains(&&figure.of) {
+                subjects.push(&figure.of);
             }
         }
+        subjects.retain(|of| is_untrue(&imported.figures, of));
+        let untrue: Vec<Option<FigureOf>> = subjects.into_iter().cloned().collect();
         if untrue.is_empty() {
             continue;
         }

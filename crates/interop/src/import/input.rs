@@ -16,6 +16,8 @@ pub(crate) struct Input<'a> {
     pub(crate) bytes: &'a [u8],
     /// Text with `\n` as line ends, if the file is text.
     text: Option<Cow<'a, str>>,
+    /// Whether its JSON had values such as `nan`, which were replaced.
+    pub(super) had_nan: bool,
     /// Offsets of lines, computed when an error needs them.
     starts: OnceCell<Vec<usize>>,
     /// The file of a part.
@@ -45,10 +47,13 @@ impl<'a> Input<'a> {
             true => Cow::Owned(without_bars(&text)),
             false => text,
         });
+        let plain = text.as_deref().and_then(super::layout::without_nan);
+        let had_nan = plain.is_some();
+        let text = plain.map(Cow::Owned).or(text);
         if let Some(Cow::Owned(text)) = &text {
             room::take(text.len());
         }
-        Self { name, bytes, text, starts: OnceCell::new(), part_of: None }
+        Self { name, bytes, text, had_nan, starts: OnceCell::new(), part_of: None }
     }
 
     /// Returns an origin with the tool and the format. All other fields are unknown so far.
@@ -78,6 +83,7 @@ impl<'a> Input<'a> {
             name: self.name,
             bytes: self.bytes,
             text: Some(text.into()),
+            had_nan: self.had_nan,
             starts: OnceCell::new(),
             part_of: Some(Whole { input: self, numbers: lines.map(|(number, _)| number).collect() }),
         }

@@ -19,6 +19,12 @@ const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
 
 const HEADING: &str = "IOR-{}: MPI{}";
+const SUMMARY_HEADING: &str = "Operation{}Max(MiB){}Mean(MiB){}";
+/// The highest repetition of writes and of reads.
+const MAXIMA: [(&str, Direction); 2] = [
+    ("Max Write:{} MiB/sec ({} MB/sec)", Direction::Write),
+    ("Max Read:{} MiB/sec ({} MB/sec)", Direction::Read),
+];
 /// Lines above the tables.
 const DETAILS: [DetailLine; 7] = [
     (&[HEADING], &[Detail::Version]),
@@ -34,7 +40,10 @@ pub(super) const JSON: Importer =
     Importer::of(("IOR JSON", "IOR", &["\"bwMiB\""]), Recognizer::Object(KEYS), read_json);
 pub(super) const TEXT: Importer = Importer::of(
     ("IOR text", "IOR", &["IOR-"]),
-    Recognizer::Shapes(LineShapes { begins: &[HEADING], belongs: &[] }),
+    Recognizer::Shapes(LineShapes {
+        begins: &[HEADING],
+        belongs: &[SUMMARY_HEADING, MAXIMA[0].0, MAXIMA[1].0],
+    }),
     read_text,
 );
 pub(super) const CSV: Importer = Importer::of(("IOR CSV", "IOR", &["bw(MiB/s)"]), Recognizer::File, read_csv);
@@ -191,7 +200,8 @@ fn cell(
 }
 
 fn read_text(input: &Input<'_>) -> ImportedRuns {
-    if !input.lines().any(|(_, line)| fits(HEADING, line)) {
+    let begins = [HEADING, SUMMARY_HEADING, MAXIMA[0].0, MAXIMA[1].0];
+    if !input.lines().any(|(_, line)| begins.iter().any(|shape| fits(shape, line))) {
         return without_line("IOR-4.0.0: MPI Coordinated Test of Parallel I/O");
     }
     let details = RunDetails::of(input, ("IOR", "ior-text"), &DETAILS, input.lines());
@@ -205,7 +215,9 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     for of in WORDS {
         let mine: Vec<_> = summaries.iter().filter(|row| row.fields[0] == of.0).collect();
         if mine.is_empty() {
-            cells.push(cell(ONLY_TEST, of, setting, Vec::new(), &repetitions));
+            let is_alone = repetitions.iter().all(|(word, _)| *word != of.0);
+            let highest = maximum(input, of.1).filter(|_| is_alone).into_iter().collect();
+            cells.push(cell(ONLY_TEST, of, setting, highest, &repetitions));
         }
         for (number, row) in mine.iter().enumerate() {
             // Options and repetitions of several tests cannot be assigned by their lines, but summaries
@@ -228,6 +240,13 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         }
     }
     Ok(vec![ImportedRun { origin: details.origin, cells, ..ImportedRun::default() }])
+}
+
+/// Returns the highest repetition, which an excerpt can contain without the tables.
+fn maximum(input: &Input<'_>, direction: Direction) -> Option<PrintedFigure> {
+    let shape = MAXIMA.iter().find(|(_, of)| *of == direction)?.0;
+    let [rate, _] = input.holes(shape)?;
+    units::MIB_PER_S.figure(Statistic::Highest, rate).filter(|rate| rate.value > 0.0)
 }
 
 /// Returns the figures of a row of the summary, by the names of its columns. Versions before 3.3 have

@@ -13,7 +13,7 @@
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
-use super::{room, sar};
+use super::{room, sar, split};
 use crate::trace::blkparse::is_excerpt_mark;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
@@ -306,6 +306,12 @@ impl<'a> Logs<'a> {
 }
 
 fn read_text(input: &Input<'_>) -> ImportedRuns {
+    let processes = split::at_commands(input, "iostat");
+    if processes.is_empty() { read_process(input) } else { reports::each(&processes, read_process) }
+}
+
+/// Reads the output of one process, or of several without their commands.
+fn read_process(input: &Input<'_>) -> ImportedRuns {
     let banner = input.lines().find(|(_, line)| is_banner(line));
     // iostat and sar begin with the same line.
     if input.lines().any(|(_, line)| sar::is_header(line)) {
@@ -379,11 +385,9 @@ fn date_of_banner(banner: &str) -> Option<String> {
 /// Returns whether iostat was started with `-y`, which omits the report since boot. Its command line
 /// shows it, or an additional empty line after the one about the system, in place of the report.
 fn leaves_boot_out(input: &Input<'_>) -> bool {
-    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
     let mut after_banner = None;
     for (_, line) in input.lines() {
-        let words = || line.split_whitespace();
-        if words().any(|word| word == "iostat" || word.ends_with("/iostat")) && words().any(is_option) {
+        if reports::omits_boot(line) {
             return true;
         }
         match &mut after_banner {

@@ -61,6 +61,8 @@ const THROUGHPUT: [(&str, Statistic, FigureOf); 6] = [
 ];
 const HEADERS: [&str; 2] = ["kB{}reclen{}write{}rewrite{}", "KB{}reclen{}write{}rewrite{}"];
 const BEGAN: &str = "Run began:{}";
+/// Message of the diagnostic mode.
+const INVALID: &str = "Performance measurements are invalid in this mode.";
 const SHAPES: LineShapes = LineShapes {
     begins: &["Iozone: Performance Test{}"],
     belongs: &[
@@ -106,6 +108,13 @@ pub(super) const IMPORTER: Importer =
 fn read(input: &Input<'_>) -> ImportedRuns {
     if !input.lines().any(|(_, line)| SHAPES.mark(line) != LineMark::None) {
         return without_line("kB reclen write rewrite …` or `Children see throughput for …");
+    }
+    if let Some((number, _)) = input.lines().find(|(_, line)| line.trim() == INVALID) {
+        let what = text!(
+            "iozone verified its data (`-+d`), and says that its figures are invalid in this mode",
+            "iozone がデータを検証するモード(`-+d`)で実行されており、測定値は無効と表示されています"
+        );
+        return Err(broken_line(input, number, what).into());
     }
     let details = RunDetails::of(input, ("iozone", "iozone"), &DETAILS, input.lines());
     let RunDetails { mut origin, setting, .. } = details;

@@ -1,16 +1,19 @@
 //! Texts as mail programs, containers and loggers change them: quoted-printable, a prefix before each
-//! line, lines wrapped at words or at any width.
+//! line, lines wrapped at words or at any width, output of several hosts in one text, output in a JSON
+//! string, JSON that is cut off.
 //!
 //! The model: quoted-printable is decoded before anything is read, because its signs are unmistakable.
-//! Every other change is assumed only after reading the text unchanged failed, or if undoing it
-//! results in more figures. So a text that was not changed is never changed here.
+//! So are values of JSON that are not numbers, which JSON does not allow. Every other change is assumed
+//! only after reading the text unchanged failed, or if undoing it results in more figures. So a text
+//! that was not changed is never changed here.
 
 use super::words::{digits, is_rule};
 use kurabe_core::{Text, text};
 
 /// A text with one change undone, and the note about it.
 pub(super) struct Restored {
-    pub(super) text: String,
+    /// The text, or the text of each host with its name.
+    pub(super) parts: Vec<(Option<String>, String)>,
     pub(super) note: Text,
     /// Whether it is read only if the unchanged text cannot be read.
     pub(super) only_if_unread: bool,
@@ -18,16 +21,35 @@ pub(super) struct Restored {
 
 /// Returns the texts that a changed text can have been, the most certain first.
 pub(super) fn restored(text: &str) -> Vec<Restored> {
-    let prefixed = without_prefixes(text).map(|text| Restored {
-        text,
+    let whole = |text| vec![(None, text)];
+    let unquoted = without(text, after_quote);
+    let text = unquoted.as_deref().unwrap_or(text);
+    let of_hosts = hosts(text).map(|hosts| Restored {
+        parts: hosts.into_iter().map(|(host, text)| (Some(host.to_owned()), text)).collect(),
         note: text!(
-            "a log or a container put a prefix before each line of this file; it was removed",
-            "各行の先頭に付いた、ログやコンテナーの接頭辞を取り除いて読みました"
+            "this file has the output of several hosts, whose names are before each line; each host is a run",
+            "各行の先頭にホスト名がある、複数のホストの出力です。ホストごとに取り込みました"
+        ),
+        only_if_unread: true,
+    });
+    let escaped = unescaped(text).map(|text| Restored {
+        parts: whole(text),
+        note: text!(
+            "the output was in a string of JSON or of a log, with `\\n` in place of line ends; it was decoded",
+            "出力が JSON やログの文字列(改行が `\\n`)になっていたため、元に戻して読みました"
+        ),
+        only_if_unread: true,
+    });
+    let prefixed = without_prefixes(text).or(unquoted.clone()).map(|text| Restored {
+        parts: whole(text),
+        note: text!(
+            "a log, a container or a mail put a prefix before each line of this file; it was removed",
+            "各行の先頭に付いた、ログやコンテナー、引用の接頭辞を取り除いて読みました"
         ),
         only_if_unread: true,
     });
     let wrapped = joined_at_words(text).map(|text| Restored {
-        text,
+        parts: whole(text),
         note: text!(
             "the lines of this file were wrapped between words, as a mail program does; they were joined again",
             "メールソフトのように単語の間で折り返された行をつなぎ直して読みました"
@@ -35,14 +57,177 @@ pub(super) fn restored(text: &str) -> Vec<Restored> {
         only_if_unread: false,
     });
     let cut = joined_at_most(text).map(|text| Restored {
-        text,
+        parts: whole(text),
         note: text!(
             "the longest lines of this file were wrapped at a fixed width; they were joined again",
             "一定の幅で折り返された行をつなぎ直して読みました"
         ),
         only_if_unread: true,
     });
-    [prefixed, wrapped, cut].into_iter().flatten().collect()
+    let closed = closed(text).map(|text| Restored {
+        parts: whole(text),
+        note: text!(
+            "the JSON of this file is cut off: only the parts before the cut that are complete were read",
+            "JSON が途中で切れているため、そこまでの完全な部分だけを読みました"
+        ),
+        only_if_unread: true,
+    });
+    let untabled = without_table(text).map(|text| Restored {
+        parts: whole(text),
+        note: text!(
+            "the output was in a table of Markdown, whose bars were removed",
+            "Markdown の表になっていたため、罫線を取り除いて読みました"
+        ),
+        only_if_unread: true,
+    });
+    [of_hosts, escaped, closed, untabled, prefixed, wrapped, cut].into_iter().flatten().collect()
+}
+
+/// Maximum number of hosts in a text.
+const HOSTS_MOST: usize = 64;
+
+/// Returns the lines of each host, if nearly every line begins with the name of one of several hosts and a
+/// colon, as pdsh prints them.
+fn hosts(text: &str) -> Option<Vec<(&str, String)>> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    let split = |line: &'_ str| -> Option<(usize, usize)> {
+        let end = line.find(':').filter(|end| *end > 0 && line[..*end].chars().all(is_of_name))?;
+        let rest = &line[end + 1..];
+        (rest.is_empty() || rest.starts_with([' ', '\t']))
+            .then_some((end, usize::from(rest.starts_with(' '))))
+    };
+    let (mut own, mut all) = (0, 0);
+    let mut hosts: Vec<(&str, String, usize)> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        all += 1;
+        let Some((end, blanks)) = split(line) else { continue };
+        own += 1;
+        let at = hosts.iter().position(|(host, ..)| *host == &line[..end]).unwrap_or(hosts.len());
+        if at == hosts.len() {
+            hosts.push((&line[..end], String::new(), 0));
+        }
+        let (_, lines, count) = &mut hosts[at];
+        *lines += &line[end + 1 + blanks..];
+        lines.push('\n');
+        *count += 1;
+        if hosts.len() > HOSTS_MOST {
+            return None;
+        }
+    }
+    let is_host = |(_, _, count): &(&str, String, usize)| *count >= LINES_LEAST;
+    let is_of_hosts = hosts.len() >= 2 && hosts.iter().all(is_host) && own * 100 >= all * SHARE_LEAST;
+    is_of_hosts.then(|| hosts.into_iter().map(|(host, lines, _)| (host, lines)).collect())
+}
+
+/// Returns the text in strings with escaped line ends, decoded. `None` if there are none.
+fn unescaped(text: &str) -> Option<String> {
+    /// A string can be within another one.
+    const LEVELS: usize = 2;
+    let mut decoded = decoded_strings(text)?;
+    for _ in 1..LEVELS {
+        decoded = decoded_strings(&decoded).unwrap_or(decoded);
+    }
+    Some(decoded)
+}
+
+/// Decodes the strings with escaped line ends, and leaves the rest out.
+fn decoded_strings(text: &str) -> Option<String> {
+    let mut decoded = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('"') {
+        let mut is_escaped = false;
+        let end = rest[start + 1..].find(|c| {
+            let is_end = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            is_end
+        });
+        let Some(end) = end.map(|end| start + 1 + end) else { break };
+        let string = &rest[start..=end];
+        if string.contains("\\n")
+            && let Ok(lines) = serde_json::from_str::<String>(&string.replace('\t', "\\t"))
+        {
+            decoded += &lines;
+            decoded.push_str("\n\n");
+        }
+        rest = &rest[end + 1..];
+    }
+    (!decoded.is_empty()).then_some(decoded)
+}
+
+/// Returns the JSON of a text that ends within an object, up to the last complete object in the outermost
+/// list that has one, with the ends that are missing. `None` if nothing is missing or complete.
+fn closed(text: &str) -> Option<String> {
+    let begins = |line: &&str| line.trim_start().starts_with('{');
+    let offset = text.split_inclusive('\n').take_while(|line| !begins(line)).map(str::len).sum::<usize>();
+    // The open brackets, each with the end of the last complete object in it.
+    let mut open: Vec<(u8, Option<usize>)> = Vec::new();
+    let (mut is_string, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate().skip(offset) {
+        let ends_string = byte == b'"' && !is_escaped;
+        is_escaped = is_string && byte == b'\\' && !is_escaped;
+        match byte {
+            _ if is_string => is_string = !ends_string,
+            b'"' => is_string = true,
+            b'{' | b'[' if open.len() < LEVELS_MOST => open.push((byte, None)),
+            b'{' | b'[' => return None,
+            b'}' | b']' => {
+                open.pop()?;
+                if let Some((b'[', end)) = open.last_mut().filter(|_| byte == b'}') {
+                    *end = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    let (level, end) = open.iter().enumerate().find_map(|(level, (_, end))| Some((level, (*end)?)))?;
+    let mut closed = text[..end].to_owned();
+    closed.extend(open[..=level].iter().rev().map(|(byte, _)| if *byte == b'{' { '}' } else { ']' }));
+    closed.push('\n');
+    Some(closed)
+}
+
+/// Removes the bars of tables in Markdown, which have a row of dashes below the heading. `None` without one.
+fn without_table(text: &str) -> Option<String> {
+    // The bars that a forum puts before each line are already removed.
+    let cells = |line: &'_ str| -> Option<Vec<String>> {
+        let cells = line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        line.contains('|').then(|| cells.collect())
+    };
+    let is_of_dashes = |cell: &String| cell.contains("--") && cell.bytes().all(|byte| b"-: ".contains(&byte));
+    let is_rule = |line: &str| cells(line).is_some_and(|cells| cells.iter().all(is_of_dashes));
+    if !text.lines().any(is_rule) {
+        return None;
+    }
+    let rows = text.lines().filter(|line| !is_rule(line));
+    let plain = rows.map(|line| cells(line).map_or(line.to_owned(), |cells| cells.join("  ")) + "\n");
+    Some(plain.collect())
+}
+
+/// Maximum number of values within each other. Results of tools have fewer.
+const LEVELS_MOST: usize = 32;
+
+/// Values that programs print in JSON although it does not have them.
+const NO_NUMBERS: [&str; 8] = ["-nan", "nan", "NaN", "-NaN", "inf", "-inf", "Infinity", "-Infinity"];
+
+/// Replaces the values of JSON that are not numbers by `null`, which stands for an unknown value there.
+/// `None` if there are none.
+pub(super) fn without_nan(text: &str) -> Option<String> {
+    if !["nan", "NaN", "inf", "Inf"].iter().any(|part| text.contains(part)) {
+        return None;
+    }
+    let (mut plain, mut from) = (String::new(), 0);
+    for (at, _) in text.match_indices(':').filter(|(at, _)| text[..*at].trim_end().ends_with('"')) {
+        let value = text[at + 1..].trim_start();
+        let ends = |after: &str| after.trim_start().starts_with([',', '}']);
+        let own = NO_NUMBERS.iter().find(|name| value.strip_prefix(**name).is_some_and(ends));
+        if let Some(name) = own {
+            let start = text.len() - value.len();
+            plain += &text[from..start];
+            plain += "null";
+            from = start + name.len();
+        }
+    }
+    (from > 0).then(|| plain + &text[from..])
 }
 
 /// Number of signs by which quoted-printable is recognized.
@@ -87,34 +272,43 @@ const SHARE_LEAST: usize = 90;
 
 /// Removes the prefix of nearly every line. `None` if they have none.
 fn without_prefixes(text: &str) -> Option<String> {
-    let lines = || text.lines().filter(|line| !line.trim().is_empty());
-    let count = lines().count();
-    let has_enough = |own: usize| own >= LINES_LEAST && own * 100 >= count * SHARE_LEAST;
-    let remove = |after: &dyn Fn(&str) -> Option<String>| {
-        let mut plain = String::with_capacity(text.len());
-        for line in text.lines() {
-            plain += &after(line).unwrap_or_else(|| line.to_owned());
-            plain.push('\n');
-        }
-        plain
-    };
     let prefixes: [Prefix; 2] = [after_time, after_logger];
-    if let Some(prefix) =
-        prefixes.into_iter().find(|prefix| has_enough(lines().filter_map(|line| prefix(line)).count()))
-    {
-        return Some(remove(&|line| prefix(line).map(str::to_owned)));
+    if let Some(plain) = prefixes.into_iter().find_map(|prefix| without(text, prefix)) {
+        return Some(plain);
     }
     if let Some(length) = common_prefix(text) {
-        return Some(remove(&|line| after_chars(line, length).map(str::to_owned)));
+        return Some(removed(text, |line| after_chars(line, length)));
     }
     // The name of a host or a container is the same on each line.
-    let first = lines().next()?.split_whitespace().next()?;
-    let after_name = |line: &str| {
+    let first = text.split_whitespace().next()?;
+    without(text, |line| {
         let rest = line.trim_start().strip_prefix(first)?;
         let rest = if first.ends_with(':') { rest } else { rest.trim_start().strip_prefix('|')? };
-        Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
-    };
-    has_enough(lines().filter_map(after_name).count()).then(|| remove(&after_name))
+        Some(rest.strip_prefix(' ').unwrap_or(rest))
+    })
+}
+
+/// Removes a prefix, if nearly every line has it.
+fn without(text: &str, after: impl Fn(&str) -> Option<&str>) -> Option<String> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let (own, all) = (lines().filter_map(&after).count(), lines().count());
+    (own >= LINES_LEAST && own * 100 >= all * SHARE_LEAST).then(|| removed(text, after))
+}
+
+/// Removes a prefix from the lines that have it.
+fn removed(text: &str, after: impl Fn(&str) -> Option<&str>) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for line in text.lines() {
+        plain += after(line).unwrap_or(line);
+        plain.push('\n');
+    }
+    plain
+}
+
+/// Returns the line after the mark of a quotation.
+fn after_quote(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix('>')?;
+    Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
 /// Minimum length of a prefix of a logger that is recognized by its form: a time has eight characters.
@@ -277,5 +471,57 @@ mod tests {
         let text = format!("{line}\n> aqu-sz %util\n> sda 1 2\n");
         assert_eq!(joined_at_words(&text), Some(format!("{line} aqu-sz %util\n> sda 1 2\n")));
         assert_eq!(joined_at_words("short\nlines\n"), None);
+    }
+
+    #[test]
+    fn values_that_json_does_not_have_are_unknown() {
+        let text = "{\"a\": nan, \"b\" :-nan,\n\"c\": Infinity}";
+        assert_eq!(without_nan(text).as_deref(), Some("{\"a\": null, \"b\" :null,\n\"c\": null}"));
+        for plain in ["{\"a\": \"nan\"}", "sda nan 1: nan, 2\n", "{\"a\": info}"] {
+            assert_eq!(without_nan(plain), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn json_that_is_cut_off_ends_after_its_last_complete_part() {
+        let text = "$ x {1..3}\n{\"a\": [{\"b\": [{\"c\": \"]}\"}]}, {\"b\": [{\"c\": 2}, {\"c\"";
+        let expected = "$ x {1..3}\n{\"a\": [{\"b\": [{\"c\": \"]}\"}]}]}\n";
+        assert_eq!(closed(text).as_deref(), Some(expected));
+        let first = "{\"a\": {\"b\": [{\"c\": 1}, {\"c\": 2";
+        assert_eq!(closed(first).as_deref(), Some("{\"a\": {\"b\": [{\"c\": 1}]}}\n"));
+        for other in ["{\"a\": [{}]}\n", "{\"a\": [{\"b\": 1", "text\n", "{}}"] {
+            assert_eq!(closed(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn tables_of_markdown_lose_their_bars() {
+        let table = "x\n| a | r/s |\n|---|:---:|\n| b c | 1.0 |\n\nend\n";
+        assert_eq!(without_table(table).as_deref(), Some("x\na  r/s\nb c  1.0\n\nend\n"));
+        // A forum's bars were removed before.
+        let rest = "a | r/s |\n---|---|\nb | 1.0 |\n";
+        assert_eq!(without_table(rest).as_deref(), Some("a  r/s\nb  1.0\n"));
+        for other in ["a | b\nc | d\n", "-----\n a\n", "     | 1.00th=[ 90]\n"] {
+            assert_eq!(without_table(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_lines_of_each_host_belong_together() {
+        let text = "n1: a\nn2:  b\nn1: c 1\n\nn2: \td\nn1:\nn2: e\n";
+        let expected = [("n1", "a\nc 1\n\n"), ("n2", " b\n\td\ne\n")];
+        assert_eq!(hosts(text), Some(expected.map(|(host, lines)| (host, lines.to_owned())).to_vec()));
+        for other in ["n1: a\nn1: b\nn1: c\n", "a: 1\nb: 2\na: 3\nb: 4\n", "x 1\ny 2\n"] {
+            assert_eq!(hosts(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn strings_with_line_ends_are_decoded() {
+        let text = "{\"cmd\": \"x\", \"out\": \"a \\\"b\\\"\\n\\tc\\n\"}\n";
+        assert_eq!(unescaped(text).as_deref(), Some("a \"b\"\n\tc\n\n\n"));
+        let twice = serde_json::to_string(&text).unwrap();
+        assert_eq!(unescaped(&twice).as_deref(), Some("a \"b\"\n\tc\n\n\n"));
+        assert_eq!(unescaped("\"a\" \"b\\\" c"), None);
     }
 }

@@ -7,6 +7,7 @@
 //! version 9.2, rows have no time. Source: src/bin/pg_test_fsync/pg_test_fsync.c of postgres/postgres.
 
 use super::kit::*;
+use super::room;
 
 /// Rows since version 9.3, of 9.2, and before.
 const ROWS: [&str; 3] = ["{}ops/sec{}usecs/op", "{}ops/sec ({}microsecs/op)", "{}ops/sec"];
@@ -90,6 +91,8 @@ impl<'a> Row<'a> {
 fn read(input: &Input<'_>) -> ImportedRuns {
     let mut origin = input.origin("pg_test_fsync", "pg-test-fsync");
     let (mut cells, mut cached, mut writes) = (Vec::new(), None, "");
+    // Results above those of another system, in an excerpt without headings.
+    let mut above: Vec<(Vec<Cell>, Option<String>)> = Vec::new();
     for (_, line) in input.lines() {
         if let Some(of_heading) = heading(line) {
             writes = of_heading;
@@ -98,26 +101,35 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         } else if let Some([methods]) = holes(DIRECT, line) {
             fact(&mut origin, "O_DIRECT", methods);
         } else if let Some(row) = Row::read(line) {
-            match row.name {
-                CACHED => cached = Some(row.iops.to_owned()),
-                _ => cells.extend(row.cell(writes)),
+            let next = row.cell(writes).filter(|_| row.name != CACHED);
+            if next.as_ref().is_some_and(|next| cells.iter().any(|cell: &Cell| cell.label == next.label)) {
+                above.push((std::mem::take(&mut cells), cached.take()));
+            }
+            cells.extend(next);
+            if row.name == CACHED {
+                cached = Some(row.iops.to_owned());
             }
         }
     }
     if cells.is_empty() {
         return without_line("fdatasync   551.816 ops/sec   1812 usecs/op");
     }
-    let mut notices = vec![notice(text!(
+    let means = notice(text!(
         "pg_test_fsync prints only means: percentiles such as p99 are unknown",
         "pg_test_fsync は平均だけを表示します。p99 などのパーセンタイルは不明です"
-    ))];
-    if let Some(cached) = cached {
-        notices.push(notice(text!(
-            "not imported: {cached} writes per second without a sync, which is the speed of memory",
-            "同期しない書き込み(毎秒 {cached} 回)はメモリーの速度なので取り込んでいません"
-        )));
-    }
-    Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
+    ));
+    let runs = above.into_iter().chain([(cells, cached)]).map(|(cells, cached)| {
+        room::take(size_of::<ImportedRun>());
+        let cached = cached.map(|cached| {
+            notice(text!(
+                "not imported: {cached} writes per second without a sync, which is the speed of memory",
+                "同期しない書き込み(毎秒 {cached} 回)はメモリーの速度なので取り込んでいません"
+            ))
+        });
+        let notices = [Some(means.clone()), cached].into_iter().flatten().collect();
+        ImportedRun { origin: origin.clone(), cells, notices, ..ImportedRun::default() }
+    });
+    Ok(runs.collect())
 }
 
 #[cfg(test)]

@@ -11,11 +11,12 @@ use super::kit::*;
 use super::units::{RUN_SECONDS, SECONDS};
 use kurabe_core::imported::PrintedStatistic::{Highest, Lowest, Mean, StandardDeviation, Sum};
 
-const TIME: &str = "Total time run:{}";
+/// With `--show-time`, a time precedes this line, but not those below it.
+const TIME: &str = "{}Total time run:{}";
 const MADE: [(&str, Direction); 2] =
     [("Total writes made:{}", Direction::Write), ("Total reads made:{}", Direction::Read)];
 const RATE: &str = "Bandwidth (MB/sec):{}";
-const CONCURRENT: &str = "Maintaining {} concurrent {}";
+const CONCURRENT: &str = "{}Maintaining {} concurrent {}";
 
 pub(super) const IMPORTER: Importer = Importer::of(
     ("rados bench", "rados bench", &["rados bench", "rados"]),
@@ -59,12 +60,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     // Facts about the next test, from the lines before its summary.
     let mut next = ImportedCell::default();
     for (_, line) in input.lines() {
-        if let Some([count, _]) = holes(CONCURRENT, line) {
+        if let Some([_, count, _]) = holes(CONCURRENT, line) {
             next.iodepth = count.parse().ok();
         } else if let Some((depth, sequential)) = command(line) {
             next.iodepth = depth.or(next.iodepth);
             next.sequential = sequential.or(next.sequential);
-        } else if let Some([seconds]) = holes(TIME, line) {
+        } else if let Some([_, seconds]) = holes(TIME, line) {
             let cell = ImportedCell {
                 figures: RUN_SECONDS.figure_of(FigureOf::RunTime, Sum, value(seconds)).into_iter().collect(),
                 ..std::mem::take(&mut next)

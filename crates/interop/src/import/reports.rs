@@ -9,6 +9,7 @@
 //! did not exist, and a note gives the number of intervals that list it.
 
 use super::kit::*;
+use super::parts::NotImported;
 use super::room;
 use std::collections::HashSet;
 
@@ -112,6 +113,28 @@ pub(super) struct ReportRules {
     pub(super) first: First,
     /// Whether the tool can print no row for an idle device.
     pub(super) may_omit_idle: bool,
+}
+
+/// Returns the runs of several processes, each of which begins with its own report since boot. A command
+/// without output has no run.
+pub(super) fn each(processes: &[Input<'_>], read: impl Fn(&Input<'_>) -> ImportedRuns) -> ImportedRuns {
+    let mut runs = Vec::new();
+    for process in processes {
+        match read(process) {
+            Ok(mut of_process) => runs.append(&mut of_process),
+            Err(NotImported::NotMine(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns whether a line is a command of iostat or `zpool iostat` with the option `-y`, which omits the
+/// report since boot.
+pub(super) fn omits_boot(line: &str) -> bool {
+    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
+    let words = || line.split_whitespace();
+    words().any(|word| word == "iostat" || word.ends_with("/iostat")) && words().any(is_option)
 }
 
 /// Returns a run of reports with the same columns.

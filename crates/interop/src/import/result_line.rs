@@ -135,7 +135,8 @@ fn block(words: &str) -> Option<u64> {
 /// Parses a number and its unit at the start of a text. Returns the rest as well.
 fn quantity<'a>(words: &'a str, unit: &str) -> Option<(&'a str, &'a str)> {
     let words = words.trim_start();
-    let (number, rest) = words.split_once(' ')?;
+    let end = words.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, rest) = words.split_at(end);
     words::number(number)?;
     Some((number, rest.trim_start().strip_prefix(unit)?))
 }

@@ -1,10 +1,10 @@
 //! sysstat's `sar -d`: intervals of the block devices, from its daily files.
 //!
 //! The model: each line begins with the end time of its interval, on a clock of 24 or 12 hours or in
-//! Chinese or Japanese, and has
-//! a device first or last. The columns are those of iostat, under nearly the same names. Lines of
-//! averages are not intervals. A restart of the system ends a series, and the lines after it form a
-//! separate run. The date is in the line about the system. Source: sar(1), and sysstat's own tests.
+//! Chinese or Japanese, and has a device first or last. The columns are those of iostat, under nearly
+//! the same names. Lines of averages are not intervals; they are read if the text contains nothing
+//! else. A restart of the system ends a series, and the lines after it form a separate run. The date is
+//! in the line about the system. Source: sar(1), and sysstat's own tests.
 
 use super::iostat;
 use super::kit::*;
@@ -25,7 +25,7 @@ impl<'a> SarHeader<'a> {
             return None;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
-        let time_words = time_words(&words)?;
+        let time_words = time_words(&words).or_else(|| average_words(&words))?;
         let mut names = words[time_words..].to_vec();
         let device_last = names.last() == Some(&"DEV");
         let is_own = names.contains(&"tps") && (device_last || names.first() == Some(&"DEV"));
@@ -71,10 +71,14 @@ fn with_colons(time: &str) -> String {
 /// Returns whether a line is of averages, which have a word in place of a time: `Average:`, `Moyenne :`,
 /// and those of other languages.
 fn is_average(words: &[&str]) -> bool {
-    words
-        .iter()
-        .take(2)
-        .any(|word| word.ends_with([':', '：']) && !word.starts_with(|c: char| c.is_ascii_digit()))
+    average_words(words).is_some()
+}
+
+/// Returns the number of words in place of a time at the start of a line of averages.
+fn average_words(words: &[&str]) -> Option<usize> {
+    let is_last =
+        |word: &&str| word.ends_with([':', '：']) && !word.starts_with(|c: char| c.is_ascii_digit());
+    words.iter().take(2).position(is_last).map(|at| at + 1)
 }
 
 /// Returns whether a line names the columns of `sar -d`.
@@ -92,9 +96,34 @@ struct SarCourse<'a> {
     time: Vec<&'a str>,
 }
 
+/// The averages at the end of the output.
+#[derive(Default)]
+struct SarAverages<'a> {
+    header: Option<SarHeader<'a>>,
+    columns: (Vec<usize>, Vec<ReportColumn>),
+    reports: Vec<DeviceReport>,
+}
+
+impl<'a> SarAverages<'a> {
+    /// Reads a line of averages, or an empty one. Only the first table counts.
+    fn read(&mut self, line: &'a str, words: &[&str]) {
+        if let Some(header) = SarHeader::read(line).filter(|_| self.reports.is_empty()) {
+            self.columns = iostat::columns(header.names.iter().copied());
+            self.header = Some(header);
+            reports::add_report(&mut self.reports, None);
+        } else if let Some((device, fields)) = self.header.as_ref().and_then(|header| header.row(words)) {
+            let fields = self.columns.0.iter().map(|at| fields[*at]);
+            reports::add_row(&mut self.reports, device, fields);
+        } else {
+            self.header = None;
+        }
+    }
+}
+
 /// Reads the output of `sar -d`. `date` is that of the line of the system.
 pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
     let mut courses: Vec<SarCourse<'_>> = vec![SarCourse::default()];
+    let mut averages = SarAverages::default();
     for (number, line) in input.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.contains("LINUX RESTART") {
@@ -104,6 +133,7 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
         let Some(course) = courses.last_mut() else { continue };
         if words.is_empty() || is_average(&words) {
             course.header = None; // What follows may be of another subject (`sar -A`).
+            averages.read(line, &words);
             continue;
         }
         if let Some(header) = SarHeader::read(line) {
@@ -134,5 +164,15 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
     let rules = ReportRules { first: First::Interval, may_omit_idle: true };
     let origin = Origin { measured_at: date, ..input.origin("sar", "sar-d") };
     let whole = courses.into_iter().filter(|course| !course.reports.is_empty());
-    Ok(whole.map(|course| iostat::run(origin.clone(), &course.columns.1, course.reports, rules)).collect())
+    let mut runs: Vec<ImportedRun> =
+        whole.map(|course| iostat::run(origin.clone(), &course.columns.1, course.reports, rules)).collect();
+    if runs.is_empty() && !averages.reports.is_empty() {
+        let mut run = iostat::run(origin, &averages.columns.1, averages.reports, rules);
+        run.notices.push(notice(text!(
+            "the file contains only the averages of sar, without its intervals: peaks are unknown",
+            "sar の平均の行だけで、区間ごとの行がありません。最大値は不明です"
+        )));
+        runs.push(run);
+    }
+    Ok(runs)
 }

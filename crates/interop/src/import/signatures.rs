@@ -48,12 +48,16 @@ enum FileContent {
     Trace,
     /// blktrace's own records.
     BinaryTrace,
+    /// The totals of a trace.
+    TraceTotals,
     /// The results of another benchmark.
     OtherBenchmark,
     /// elbencho's text for people, of which kurabe reads the files for programs.
     TextOfElbencho,
     /// Device counters in the format of another system.
     OtherSystem,
+    /// The state of a run that has not ended.
+    Progress,
 }
 
 /// A command of elbencho that writes a file for programs.
@@ -96,6 +100,10 @@ impl FileContent {
                     "kurabe が再生できない形式のトレースです"
                 )
             }
+            Self::TraceTotals => text!(
+                "it contains the totals of a trace, without its operations",
+                "トレースの合計だけで、個々の操作がありません"
+            ),
             Self::BinaryTrace => text!("it is a trace in binary form", "バイナリ形式のトレースです"),
             Self::OtherBenchmark => {
                 text!(
@@ -106,6 +114,10 @@ impl FileContent {
             Self::TextOfElbencho => text!(
                 "kurabe reads the CSV and JSON files of elbencho, not its text for people",
                 "kurabe が読めるのは elbencho の CSV と JSON のファイルで、画面用のテキストは読めません"
+            ),
+            Self::Progress => text!(
+                "it contains only the progress of a run, not its result",
+                "実行中の経過だけで、結果がありません"
             ),
             Self::OtherSystem => text!(
                 "kurabe does not read this form of the tool's reports",
@@ -136,7 +148,7 @@ impl FileContent {
                 "record every operation with biosnoop, or the devices with iostat -x 1",
                 "すべての操作を biosnoop で、またはデバイスを iostat -x 1 で記録してください"
             ),
-            Self::Trace => text!(
+            Self::Trace | Self::TraceTotals => text!(
                 "record the trace with blktrace and convert it to text: blkparse -i sda -o trace.txt",
                 "blktrace で記録し、テキストに変換してください: blkparse -i sda -o trace.txt"
             ),
@@ -147,6 +159,10 @@ impl FileContent {
             Self::TextOfElbencho => text!(
                 "let elbencho write a file: {WITH_FILE}",
                 "elbencho にファイルを書かせてください: {WITH_FILE}"
+            ),
+            Self::Progress => text!(
+                "give the output that the tool prints at the end",
+                "ツールが最後に表示する結果を指定してください"
             ),
             Self::OtherBenchmark => text!(
                 "give the output of a tool listed in docs/tools.md",
@@ -419,10 +435,36 @@ static SIGNATURES: &[Signature] = &[
         OtherBenchmark,
     ),
     ("elbencho's text", &[Line(&["OPERATION", "RESULT TYPE", "FIRST DONE", "LAST DONE"])], TextOfElbencho),
-    ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
+    (
+        "vdbench",
+        &[
+            Line(&["Vdbench distribution"]),
+            Line(&["Starting RD="]),
+            Line(&["interval", "i/o", "MB/sec", "bytes", "resp", "cpu%"]),
+        ],
+        OtherBenchmark,
+    ),
+    ("dbench for Kubernetes", &[Line(&["Random Read/Write IOPS:"])], OtherBenchmark),
     ("Iometer", &[Line(&["'Test Type,Test Description"])], OtherBenchmark),
     ("winsat", &[Line(&["Disk  Sequential "]), Line(&["Windows System Assessment Tool"])], OtherBenchmark),
-    ("F3", &[Line(&["Average reading speed:"]), Line(&["Average writing speed:"])], OtherBenchmark),
+    (
+        "F3",
+        &[
+            Line(&["Average reading speed:"]),
+            Line(&["Average writing speed:"]),
+            Line(&["Creating file ", ".h2w"]),
+            Line(&["Validating file ", ".h2w"]),
+        ],
+        OtherBenchmark,
+    ),
+    (
+        "H2testw",
+        &[Line(&["Writing speed: ", "MByte/s"]), Line(&["Reading speed: ", "MByte/s"])],
+        OtherBenchmark,
+    ),
+    ("ezFIO", &[Line(&["ezFio test parameters:"])], OtherBenchmark),
+    ("Seeker", &[Line(&["seeks/second", "random access time"])], OtherBenchmark),
+    ("spew", &[Line(&["WTR:", "Transfer time:", "IOPS:"])], OtherBenchmark),
     ("ATTO Disk Benchmark", &[Line(&["ATTO Disk Benchmark"])], OtherBenchmark),
     ("postmark", &[Line(&["PostMark v"])], OtherBenchmark),
     ("dbench", &[Line(&["Operation", "Count", "AvgLat", "MaxLat"])], OtherBenchmark),
@@ -444,10 +486,19 @@ static SIGNATURES: &[Signature] = &[
         Trace,
     ),
     ("strace", &[Line(&["execve(", ") = 0"]), Line(&["% time", "seconds", "usecs/call", "syscall"])], Trace),
-    ("the summary of blkparse", &[Line(&["Reads Queued:", "Writes Queued:"])], SinceBoot),
-    ("esxtop", &[Line(&["(PDH-CSV 4.0)"]), Line(&["\\Physical Disk"])], OtherSystem),
+    ("the summary of blkparse", &[Line(&["Reads Queued:", "Writes Queued:"])], TraceTotals),
+    (
+        "esxtop",
+        &[Line(&["(PDH-CSV 4.0)"]), Line(&["\\Physical Disk"]), Line(&["DAVG/cmd", "KAVG/cmd"])],
+        OtherSystem,
+    ),
+    ("fio's progress line", &[Line(&["Jobs: ", "(f=", "[eta "])], Progress),
     ("iostat -r of Solaris", &[Line(&["device,r/s,w/s,kr/s,kw/s,wait,"])], OtherSystem),
-    ("iostat -I or -o of BSD", &[Line(&["KB/t", "xfrs"]), Line(&["sps", "tps", "msps"])], OtherSystem),
+    (
+        "iostat -I or -o of BSD",
+        &[Line(&["KB/t", "xfrs"]), Line(&["sps", "tps", "msps"]), Line(&["device", "r/i", "w/i", "kr/i"])],
+        OtherSystem,
+    ),
 ];
 
 /// Number of characters in which marks are searched.
@@ -559,6 +610,19 @@ mod tests {
         ("OPERATION RESULT TYPE    FIRST DONE  LAST DONE", "elbencho's text"),
         ("\"(PDH-CSV 4.0) (UTC)(0)\",\"\\\\esx01\\Memory\"", "esxtop"),
         ("          Magic : de11de11\nController GUID : 4C69", "mdadm -E (examine)"),
+        ("Creating file 816.h2w ... 43.78% -- 124.20 MB/s -- 1:49:32", "F3"),
+        ("ezFio test parameters:", "ezFIO"),
+        ("Results: 79 seeks/second, 12.56 ms random access time", "Seeker"),
+        (
+            "Jobs: 1 (f=1): [r(1)][100.0%][r=121MiB/s,w=0KiB/s][r=30.0k,w=0 IOPS][eta 00m:00s]",
+            "fio's progress line",
+        ),
+        (" ADAPTR PATH   NPTH   CMDS/s  READS/s MBREAD/s DAVG/cmd KAVG/cmd GAVG/cmd", "esxtop"),
+        ("WTR:      178.09 KiB/s   Transfer time: 00:00:05    IOPS:       44.52", "spew"),
+        (
+            "device           r/i         w/i         kr/i         kw/i qlen   tsvc_t/i",
+            "iostat -I or -o of BSD",
+        ),
     ];
 
     #[test]

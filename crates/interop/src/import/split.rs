@@ -10,8 +10,11 @@
 use super::clean::cleaned;
 use super::input::cut;
 use super::json_tree::object;
+use super::parts::cut_at;
 use super::room;
 use super::shapes::{LineMark, LineShapes};
+use super::unread;
+use super::words::digits;
 use super::{Importer, Input};
 use std::borrow::Cow;
 
@@ -31,8 +34,17 @@ pub(crate) enum Recognizer {
 pub(super) struct Blocks<'a> {
     whole: &'a Input<'a>,
     lines: Vec<(usize, Cow<'a, str>)>,
-    /// First line of each block, and its importer.
-    starts: Vec<(usize, u8)>,
+    /// Start of each block.
+    starts: Vec<BlockStart>,
+}
+
+/// Start of a block.
+struct BlockStart {
+    importer: u8,
+    /// Line by which it was recognized.
+    at: usize,
+    /// Line of the command above it, or the same line.
+    from: usize,
 }
 
 /// A part of a text, and its importer.
@@ -72,27 +84,66 @@ impl<'a> Blocks<'a> {
             }
             blocks.lines.push((number, line));
         }
+        let mut free_from = 0;
         for (at, owner) in owners(&blocks.lines, importers).iter().enumerate() {
-            let Some((importer, mark)) = owner else { continue };
-            if *mark == LineMark::Begins || blocks.starts.last().is_none_or(|(_, last)| last != importer) {
-                blocks.starts.push((at, *importer));
-                room::take(2 * size_of::<(usize, u8)>());
+            let Some((importer, mark)) = *owner else { continue };
+            if mark == LineMark::Begins || blocks.starts.last().is_none_or(|last| last.importer != importer) {
+                let tool = importers[usize::from(importer)].tool;
+                let above = at.saturating_sub(COMMAND_ABOVE).max(free_from);
+                let command = (above..at).rev().find(|line| is_command(&blocks.lines[*line].1, tool));
+                blocks.starts.push(BlockStart { importer, at, from: command.unwrap_or(at) });
+                room::take(2 * size_of::<BlockStart>());
             }
+            free_from = at + 1;
         }
         blocks
     }
 
     /// Returns the blocks, each created on demand.
     pub(super) fn iter(&self, importers: &'static [Importer]) -> impl Iterator<Item = TextPart<'_>> {
-        let ends = self.starts.iter().skip(1).map(|(at, _)| *at).chain([self.lines.len()]);
-        self.starts.iter().zip(ends).enumerate().map(|(place, ((start, importer), end))| {
-            let line = self.lines[*start].0;
+        let ends = self.starts.iter().skip(1).map(|next| next.from).chain([self.lines.len()]);
+        self.starts.iter().zip(ends).enumerate().map(|(place, (BlockStart { importer, at, from }, end))| {
+            let line = self.lines[*at].0;
             // The text before the first result can describe it.
-            let start = if place == 0 { 0 } else { *start };
+            let start = if place == 0 { 0 } else { *from };
             let lines = self.lines[start..end].iter().map(|(number, line)| (*number, line.as_ref()));
             TextPart { importer: &importers[usize::from(*importer)], line, input: self.whole.part(lines) }
         })
     }
+}
+
+/// Number of lines above a result in which the command of its tool is searched.
+const COMMAND_ABOVE: usize = 40;
+
+/// Returns the parts of a text that begin with commands of a tool, each with the output of one process. Returns
+/// none if the text has fewer than two commands.
+pub(super) fn at_commands<'i>(input: &'i Input<'_>, tool: &str) -> Vec<Input<'i>> {
+    let name = tool.split(' ').next().unwrap_or(tool);
+    let is_start = |line: &str| line.contains(name) && is_command(line, tool);
+    if input.lines().filter(|(_, line)| is_start(line)).take(2).count() < 2 {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let starts = (0..lines.len()).filter(|at| is_start(lines[*at].1));
+    // The text before the first command belongs to it.
+    let starts: Vec<usize> = std::iter::once(0).chain(starts.skip(1)).collect();
+    cut_at(&lines, &starts).into_iter().map(|part| input.part(part.iter().copied())).collect()
+}
+
+/// Returns whether a line is a command of a tool: with a prompt, or its name with options or numbers.
+fn is_command(line: &str, tool: &str) -> bool {
+    let name = tool.split(' ').next().unwrap_or(tool);
+    let is_tool = |word: &str| word.rsplit('/').next().is_some_and(|word| word.eq_ignore_ascii_case(name));
+    let line = cut(line.trim());
+    if let Some(Some(command)) = unread::prompt(line) {
+        return command.split(' ').next().is_some_and(is_tool);
+    }
+    let mut words = line.split_whitespace().filter(|word| *word != "sudo");
+    let is_named = words.next().is_some_and(is_tool);
+    let mut arguments = words.clone();
+    is_named
+        && (words.any(|word| word.starts_with('-') || word.contains('='))
+            || tool == name && arguments.all(digits))
 }
 
 /// Returns the importer of each line by its index in the list, and the role of the line.

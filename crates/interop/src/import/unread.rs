@@ -32,9 +32,11 @@ pub(super) struct Importers {
     pub(super) is_read: fn(&str) -> bool,
 }
 
-/// Returns the notes on parts that were not read.
-pub(super) fn notices(input: &Input<'_>, importers: &Importers) -> Vec<Notice> {
-    let parts = parts(input, importers);
+/// Returns the notes on parts that were not read. A file that one of `tools` wrote can also have lines in a
+/// form that only identifies the tool.
+pub(super) fn notices(input: &Input<'_>, importers: &Importers, tools: &[String]) -> Vec<Notice> {
+    let mut parts = parts(input, importers);
+    parts.retain(|part| !tools.iter().any(|tool| part.name.starts_with(&**tool)));
     let more = parts.len().saturating_sub(NAMED);
     let mut notices: Vec<Notice> = parts
         .iter()

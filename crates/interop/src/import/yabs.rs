@@ -182,7 +182,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     fact(&mut origin, "direct", "1");
     let (mut sizes, mut mixes) = ([None, None], Vec::new());
     for (number, line) in input.lines() {
-        if let Some(words) = holes(SIZES, line) {
+        if let Some(words) = sizes_of(line) {
             sizes = words.map(|size: &str| kurabe_fio::size_bytes(size, 1024));
         } else if let Some([words]) = holes(TITLE, line) {
             origin.target = holes("(Partition {}):", words).map(|[partition]| partition.to_owned());
@@ -205,6 +205,11 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     }
     let notices = vec![scale.notice("1000 KiB/s", "MB/s")];
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
+}
+
+/// Returns the block sizes in the heading of the table. An editor can have put bars around it.
+fn sizes_of(line: &str) -> Option<[&str; 2]> {
+    holes(SIZES, line.trim().trim_matches('|'))
 }
 
 /// Returns the direction and the columns of a row of the table.

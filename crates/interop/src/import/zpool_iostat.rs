@@ -9,6 +9,7 @@
 
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
+use super::split;
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -85,6 +86,11 @@ fn top(line: &str) -> Option<&str> {
 
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
+    let processes = split::at_commands(input, "zpool iostat");
+    if processes.is_empty() { read_process(input) } else { reports::each(&processes, read_process) }
+}
+
+fn read_process(input: &Input<'_>) -> ImportedRuns {
     let Some((number, top)) = input.lines().find_map(|(number, line)| Some((number, top(line)?))) else {
         return without_line("capacity operations bandwidth");
     };
@@ -96,7 +102,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     };
     let mut reports: Vec<DeviceReport> = vec![DeviceReport::default()];
     let mut path: Vec<String> = Vec::new();
-    let mut after_header = false;
+    let (mut after_header, mut after_blank) = (false, false);
     let blanks = |line: &str| line.len() - line.trim_start().len();
     // A quoted text can be indented as a whole.
     let mut margin = 0;
@@ -106,18 +112,26 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             continue;
         }
         let mut words = line.split_whitespace();
-        let Some(name) = words.next() else { continue };
+        let Some(name) = words.next() else {
+            after_blank = true;
+            continue;
+        };
+        let after_blank = std::mem::take(&mut after_blank);
         if is_top(line) {
             after_header = true;
             continue;
         }
-        if name == "pool" || name == "vdev" || name.starts_with("--") || !after_header {
+        let fields: Vec<&str> = words.collect();
+        let is_lower = matches!(name, "pool" | "vdev") && fields.contains(&"read");
+        // A page can have put a fence between the lines of the header.
+        after_header |= is_lower;
+        if is_lower || name.starts_with("--") || !after_header {
             margin = blanks(line);
             continue;
         }
-        let fields: Vec<&str> = words.collect();
         let is_value = |field: &&str| *field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
-        if !fields.iter().any(is_value) {
+        let is_row = fields.len() >= columns.len() && fields[..columns.len()].iter().all(is_value);
+        if !fields.iter().any(is_value) || !is_row && after_blank {
             after_header = false; // Words that follow the table.
             continue;
         }
@@ -127,16 +141,35 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         // Pools have few levels. More of them indicate damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
-        add(&mut reports, &path.join("/"), &fields);
+        for fields in glued(name, &fields, columns.len()) {
+            add(&mut reports, &path.join("/"), fields);
+        }
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
-    Ok(vec![run(origin, &columns, reports)])
+    let omits_boot = input.lines().any(|(_, line)| reports::omits_boot(line));
+    let first = if omits_boot { First::Interval } else { First::SinceBoot };
+    Ok(vec![run(origin, &columns, reports, ReportRules { first, ..RULES })])
 }
 
-fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>) -> ImportedRun {
+/// Returns the fields of each row in a line. Rows of the same pool can have lost the line ends between them.
+fn glued<'f, 'a>(name: &str, fields: &'f [&'a str], count: usize) -> Vec<&'f [&'a str]> {
+    let rows = || fields.chunks(count + 1);
+    let last = |row: &[&str]| row.len() == count || row.get(count) == Some(&name);
+    match (fields.len() + 1).is_multiple_of(count + 1) && rows().all(last) {
+        true => rows().map(|row| &row[..count]).collect(),
+        false => vec![fields],
+    }
+}
+
+fn run(
+    origin: Origin,
+    columns: &[ReportColumn],
+    reports: Vec<DeviceReport>,
+    rules: ReportRules,
+) -> ImportedRun {
     let has_letter = |field: &str| field.ends_with(['K', 'M', 'G', 'T', 'P', 'E']);
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(has_letter));
-    let mut run = reports::run(origin, columns, reports, RULES);
+    let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
             "zpool iostat's K, M and G are powers of 1024, and its figures are rounded to three digits",
@@ -202,7 +235,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
-    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports)])
+    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports, RULES)])
 }
 
 #[cfg(test)]
