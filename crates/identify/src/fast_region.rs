@@ -17,6 +17,8 @@ const MOST_ON_DISK_BYTES: u64 = 24 << 30;
 const PARTS: u64 = 192;
 /// The rate after the region is less than this share of the rate in it.
 const FALL: f64 = 0.7;
+/// A lower rate that is at least this share of the first one is the same rate.
+const SAME: f64 = 0.9;
 /// Parts at the lower rate after which the fall is established.
 const SLOW_PARTS: usize = 6;
 /// Fewest parts before the fall; less is the memory of a controller or of disks.
@@ -68,6 +70,10 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             };
             PropertyFinding::certain(PROPERTY, answer, evidence)
         }
+        // A smaller fall may be that of a region, or of other work in the drive.
+        None if falls_by(&rates, SAME) => {
+            PropertyFinding::unclear(PROPERTY, evidence, SettledBy::MoreWritten)
+        }
         None => {
             // A fall in the last parts would not be established.
             let written_bytes = written_bytes.saturating_sub(SLOW_PARTS as u64 * part_bytes);
@@ -76,6 +82,12 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             PropertyFinding::likely(PROPERTY, answer, evidence, settling)
         }
     })
+}
+
+/// Returns whether the last parts are below a share of the first ones.
+fn falls_by(rates: &[f64], share: f64) -> bool {
+    let ends = rates.len().min(4);
+    median(&rates[rates.len() - ends..]) < share * median(&rates[..ends])
 }
 
 /// Writes in order and returns the rate of each part.

@@ -89,7 +89,11 @@ impl InferredDevice {
         let one = &self.family.free[index];
         let value = match &one.range {
             FreeRange::Log(..) => {
-                let interval = ValueInterval::of(&self.values(index));
+                let mut interval = ValueInterval::of(&self.values(index));
+                if let Some(Some((low, high))) = self.reaches.get(index) {
+                    interval.low = interval.low.min(one.value_at(*low));
+                    interval.high = interval.high.max(one.value_at(*high));
+                }
                 if interval.is_narrow() {
                     InferredValue::Stated(interval)
                 } else {

@@ -12,7 +12,7 @@ use kurabe_sim::{DeviceSpec, ModelTarget};
 const PILOT: usize = 8;
 /// The same, and fewest timed ones, on a device on which an operation takes longer than this.
 const PILOT_OF_SLOWEST: usize = 2;
-const SLOWEST_NS: f64 = 100e6;
+const SLOWEST_NS: f64 = 40e6;
 /// Pause before each probe, so that the device is idle, in ns.
 const REST_NS: u64 = 30_000_000;
 /// Pause before a probe that writes, and before the next one.

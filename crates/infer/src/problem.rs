@@ -18,6 +18,7 @@ const IMPOSSIBLE: f64 = 1e12;
 const MOST_STEPS: usize = 7;
 
 /// A family with the measurements that it must reproduce.
+#[derive(Clone)]
 pub(crate) struct Problem<'a> {
     pub(crate) family: &'a DeviceFamily,
     pub(crate) measured: &'a Measurements,
@@ -55,6 +56,13 @@ impl<'a> Problem<'a> {
         let is_ranged = |index: &usize| matches!(family.free[*index].range, FreeRange::Log(..));
         let (ranged, chosen) = (0..family.free.len()).filter(shown).partition(is_ranged);
         Self { family, measured, targets: measured.logs(), errors, passes, ranged, chosen }
+    }
+
+    /// Returns the problem in which a parameter stays as it is.
+    pub(crate) fn without(&self, index: usize) -> Self {
+        let mut other = self.clone();
+        other.ranged.retain(|one| *one != index);
+        other
     }
 
     /// Returns the number of values of a choice.

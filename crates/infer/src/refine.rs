@@ -19,6 +19,8 @@ const FAR: f64 = 400.0;
 const NEAR: f64 = 60.0;
 /// Most combinations of choices.
 const MOST: usize = 5;
+/// Shares of a move that are tried, the whole one first.
+const SHARES_OF_MOVE: [f64; 6] = [1.0, 0.8, 0.6, 0.4, 0.2, 0.1];
 /// Number of samples of all combinations together.
 const SAMPLES: usize = 48;
 /// Weight below which a combination has no samples.
@@ -32,13 +34,23 @@ pub(crate) struct RefinedPoint {
     pub(crate) surface: Surface,
 }
 
+/// Returns the end of a move from a valid point, or a point on the way to it where no device can be built
+/// at the end: a surface does not know which times of seeks fit together.
+fn nearest_valid(problem: &Problem<'_>, from: &[f64], to: &[f64]) -> FamilyPoint {
+    let on_the_way = |share: f64| {
+        from.iter().zip(to).map(|(from, to)| from + share * (to - from)).collect::<FamilyPoint>()
+    };
+    let mut points = SHARES_OF_MOVE.into_iter().map(on_the_way);
+    points.find(|point| problem.is_valid(point)).unwrap_or_else(|| from.to_vec())
+}
+
 /// Moves a point to the least misfit of surfaces about it.
 fn refine(problem: &Problem<'_>, start: &[f64], radii: &[f64], random: &mut Random) -> Option<RefinedPoint> {
     let mut point = start.to_vec();
     let mut last = None;
     for radius in radii {
         let Some(surface) = Surface::around(problem, &point, *radius, random) else { break };
-        point = surface.least();
+        point = nearest_valid(problem, &point, &surface.least());
         let (squares, misfit) = surface.squares_and_misfit(&point);
         last = Some(RefinedPoint { fitted: Fitted { point: point.clone(), misfit }, squares, surface });
     }

@@ -9,6 +9,7 @@ use crate::family::{DeviceFamily, FamilyPoint};
 use crate::measure::{Measurements, ProbeLimits};
 use crate::probes::first_probes;
 use crate::problem::{Fitted, Problem, sort_best_first, sum_of_squares};
+use crate::reach::{AllowedPlaces, reaches};
 use crate::refine::{RefinedPoint, refined, surface_samples};
 use crate::sampler::{draw_samples, walk_samples};
 use crate::search::{Searched, glance, search, with_alternatives};
@@ -37,6 +38,8 @@ const WORTH_ALTERNATIVES: f64 = 4.0;
 const HOPELESS: f64 = 25.0;
 /// Families that are searched again.
 const SEARCHED_AGAIN: usize = 2;
+/// Misfit per probe up to which a search is not repeated.
+const GOOD: f64 = 0.8;
 /// Price of a parameter: half the logarithm of the number of probes, times two (BIC).
 const RIVAL: f64 = 6.0;
 /// Draws among which one is valid.
@@ -92,6 +95,8 @@ pub struct InferredDevice {
     pub point: FamilyPoint,
     /// Points that are as probable as the measurements make them.
     pub samples: Vec<FamilyPoint>,
+    /// How far the times allow each parameter to be from the samples; empty if that is not examined.
+    pub reaches: Vec<Option<AllowedPlaces>>,
     /// All that was measured.
     pub measured: Measurements,
     /// The probes, the worst first.
@@ -371,7 +376,7 @@ fn restart(
     limits: InferenceLimits,
     random: &mut Random,
 ) {
-    let is_good = |one: &Candidate<'_>| one.squares() < 2.0 * measured.probes.len() as f64;
+    let is_good = |one: &Candidate<'_>| one.squares() < GOOD * measured.probes.len() as f64;
     // First from the best point, then from other draws: a descent may end far from the parameters of the device.
     for attempt in 0..=limits.restarts {
         for rank in 0..candidates.len().min(SEARCHED_AGAIN) {
@@ -428,9 +433,18 @@ fn conclude(
     let rivals = rivals.map(|one| one.family.title.clone()).collect();
     let problem = problem_of(best.family, &measured, &best.scatter);
     let samples = best.samples(&problem, true, random);
+    // A surface is straight, so no valley of it bends.
+    let reaches = match best.surfaces.is_empty() {
+        true => reaches(&problem, &best.searched.best, &samples, inflation(&problem, best)),
+        false => Vec::new(),
+    };
     let outcome = match best.surfaces.first() {
         Some(one) => one.surface.outcome(&problem, &one.fitted.point),
-        None => problem.outcome(&best.searched.best.point).unwrap_or_default(),
+        // No device at the point: nothing is explained.
+        None => {
+            let outcome = problem.outcome(&best.searched.best.point);
+            outcome.unwrap_or_else(|| vec![f64::INFINITY; problem.targets.len()])
+        }
     };
     let gate = errors(&measured, &best.scatter, MODEL_ERROR);
     let mut residuals: Vec<ProbeResidual> = measured
@@ -458,6 +472,7 @@ fn conclude(
         is_explained: misfit <= MOST_MISFIT && largest <= MOST_RESIDUAL && !samples.is_empty(),
         point: best.searched.best.point.clone(),
         samples,
+        reaches,
         residuals,
         misfit,
         noise: measured.noise(),

@@ -125,7 +125,8 @@ fn compare(
             InferredValue::Stated(interval) => {
                 let ValueInterval { low, middle, high } = *interval;
                 // Of intervals of 95 % one in twenty misses; wrong is what lies half as far out again.
-                let wide = (1.5 * (high / middle).ln()).max(0.02);
+                let end = if truth > middle { high / middle } else { middle / low };
+                let wide = (1.5 * end.ln()).max(0.02);
                 ((low..=high).contains(&truth), (truth / middle).ln().abs() <= wide)
             }
             InferredValue::OneOf(_) | InferredValue::Between(_) => continue,
