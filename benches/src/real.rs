@@ -4,7 +4,7 @@
 //! three times. `kurabe on` runs it in real time on each model and on memory, with the writing of what it
 //! leaves in memory; the shortest times, because load can only prolong a run, differ by the time that the
 //! model adds. A program that computes while its storage works hides a part of that time, so its price is
-//! longer than what its user waits.
+//! longer than what its user waits. One whose own time spreads its flushes over more ticks waits longer.
 
 use crate::Result;
 use crate::options::Flags;

@@ -44,11 +44,13 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             values: vec![*rate],
         })
         .collect();
+    let (first, last) =
+        (median(&rates[..rates.len().min(4)]), median(&rates[rates.len().saturating_sub(4)..]));
     let evidence = vec![
         EvidenceFigure::bytes("written", written_bytes),
         EvidenceFigure::count("parts", rates.len()),
-        EvidenceFigure::rate("first_parts", median(&rates[..rates.len().min(4)])),
-        EvidenceFigure::rate("last_parts", median(&rates[rates.len().saturating_sub(4)..])),
+        EvidenceFigure::rate("first_parts", first),
+        EvidenceFigure::rate("last_parts", last),
     ];
     let curve = change_points(&points, ShapeFamily::Levels).filter(|_| rates.len() >= FEWEST_PARTS);
     let Some(curve) = curve else {
@@ -71,9 +73,7 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             PropertyFinding::certain(PROPERTY, answer, evidence)
         }
         // A smaller fall may be that of a region, or of other work in the drive.
-        None if falls_by(&rates, SAME) => {
-            PropertyFinding::unclear(PROPERTY, evidence, SettledBy::MoreWritten)
-        }
+        None if last < SAME * first => PropertyFinding::unclear(PROPERTY, evidence, SettledBy::MoreWritten),
         None => {
             // A fall in the last parts would not be established.
             let written_bytes = written_bytes.saturating_sub(SLOW_PARTS as u64 * part_bytes);
@@ -82,12 +82,6 @@ pub(crate) fn fast_region(survey: &mut Survey<'_>) -> Result<PropertyFinding> {
             PropertyFinding::likely(PROPERTY, answer, evidence, settling)
         }
     })
-}
-
-/// Returns whether the last parts are below a share of the first ones.
-fn falls_by(rates: &[f64], share: f64) -> bool {
-    let ends = rates.len().min(4);
-    median(&rates[rates.len() - ends..]) < share * median(&rates[..ends])
 }
 
 /// Writes in order and returns the rate of each part.

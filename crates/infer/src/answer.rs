@@ -5,6 +5,7 @@
 //! the bridge and in the flash, are stated as their sum.
 
 use crate::family::FreeRange;
+use crate::sampler::interval_of;
 use crate::session::InferredDevice;
 use kurabe_core::Result;
 use kurabe_sim::{DeviceSpec, ParameterType, Setting};
@@ -15,8 +16,6 @@ const STATED: f64 = 1.4;
 const AGREED: f64 = 0.95;
 /// Smallest share that is shown.
 const SHOWN: f64 = 0.02;
-/// Factor of the distance of an interval's end that a normal distribution would give.
-const NORMAL_95: f64 = 1.96;
 
 /// The value of a parameter, as far as it is determined.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +44,9 @@ pub struct ValueInterval {
 impl ValueInterval {
     /// Returns the interval of samples: quantiles, or of few samples what their scatter gives.
     pub fn of(values: &[f64]) -> Self {
-        let count = values.len().max(1) as f64;
         let logs: Vec<f64> = values.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / count;
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        let spread = (squares / (count - 1.0).max(1.0)).sqrt() * NORMAL_95;
-        Self { low: (mean - spread).exp(), middle: mean.exp(), high: (mean + spread).exp() }
+        let (mean, half) = interval_of(&logs);
+        Self { low: (mean - half).exp(), middle: mean.exp(), high: (mean + half).exp() }
     }
 
     fn is_narrow(&self) -> bool {

@@ -7,11 +7,10 @@
 
 use crate::family::{FamilyPoint, FreeRange};
 use crate::problem::{Fitted, Problem};
+use crate::sampler::interval_of;
 
 /// Rise of the misfit within which 95 % lie, of a chi-squared distribution with one degree of freedom.
 const PLAUSIBLE: f64 = 3.84;
-/// Distance of the ends of an interval in standard deviations.
-const NORMAL_95: f64 = 1.96;
 /// Widest interval that is examined, as a logarithm; wider ones are not stated.
 const WIDEST: f64 = 0.4;
 /// Shortest move, as a share of the range.
@@ -33,7 +32,8 @@ pub(crate) fn reaches(
 ) -> Vec<Option<AllowedPlaces>> {
     let of = |index: usize| {
         let FreeRange::Log(low, high) = problem.family.free[index].range else { return None };
-        let (middle, half) = mean_and_half(samples, index);
+        let places: Vec<f64> = samples.iter().map(|point| point[index]).collect();
+        let (middle, half) = interval_of(&places);
         let is_examined = problem.ranged.contains(&index) && 2.0 * half * (high / low).ln() < WIDEST;
         is_examined.then(|| {
             let end = |sign: f64| {
@@ -48,13 +48,6 @@ pub(crate) fn reaches(
         })
     };
     (0..problem.family.free.len()).map(of).collect()
-}
-
-fn mean_and_half(samples: &[FamilyPoint], index: usize) -> (f64, f64) {
-    let count = samples.len().max(1) as f64;
-    let mean = samples.iter().map(|point| point[index]).sum::<f64>() / count;
-    let squares: f64 = samples.iter().map(|point| (point[index] - mean).powi(2)).sum();
-    (mean, NORMAL_95 * (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
 /// Moves a parameter beyond the end of its interval as far as the times allow, and returns its place.

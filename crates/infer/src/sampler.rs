@@ -19,6 +19,16 @@ const LEAST_WEIGHT: f64 = 0.01;
 /// Moves of each walker before the sample.
 const MOVES: usize = 8;
 
+/// Returns the middle of a normal distribution with these samples, and half the width of the interval that
+/// has 95 % of it.
+pub(crate) fn interval_of(samples: &[f64]) -> (f64, f64) {
+    const NORMAL_95: f64 = 1.96;
+    let count = samples.len().max(1) as f64;
+    let mean = samples.iter().sum::<f64>() / count;
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt() * NORMAL_95)
+}
+
 /// Returns a normally distributed number.
 pub(crate) fn normal(random: &mut Random) -> f64 {
     let (radius, angle) = (random.unit(), random.unit());

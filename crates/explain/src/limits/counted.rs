@@ -1,9 +1,9 @@
 //! The limit of a modelled cell, from the account of its time.
 //!
 //! The model: the limit is the cause without which the operations would be noticeably faster. For
-//! operations one at a time, it is the largest cause. Operations in a queue wait for the service of
-//! others, so their own times don't show the limit, but the queue does: it grows in front of the
-//! part that is busy. The limit is then the largest cause in the layer of the last queue and below
+//! operations one at a time, it is the largest cause. Operations in a queue, and the pieces of a sample,
+//! wait for the service of others, so their own times don't show the limit, but the queue does: it grows
+//! in front of the part that is busy. The limit is then the largest cause in the layer of the last queue and below
 //! it. A part that serves one operation at a time has a queue of its own (`CauseClass::Serial`),
 //! which names the part.
 //!

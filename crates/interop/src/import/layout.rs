@@ -40,7 +40,7 @@ pub(super) fn restored(text: &str) -> Vec<Restored> {
         ),
         only_if_unread: true,
     });
-    let prefixed = without_prefixes(text).or(unquoted.clone()).map(|text| Restored {
+    let prefixed = without_prefixes(text).or_else(|| unquoted.clone()).map(|text| Restored {
         parts: whole(text),
         note: text!(
             "a log, a container or a mail put a prefix before each line of this file; it was removed",
@@ -115,7 +115,7 @@ fn hosts(text: &str) -> Option<Vec<(&str, String)>> {
         }
     }
     let is_host = |(_, _, count): &(&str, String, usize)| *count >= LINES_LEAST;
-    let is_of_hosts = hosts.len() >= 2 && hosts.iter().all(is_host) && own * 100 >= all * SHARE_LEAST;
+    let is_of_hosts = hosts.len() >= 2 && hosts.iter().all(is_host) && are_nearly_all(own, all);
     is_of_hosts.then(|| hosts.into_iter().map(|(host, lines, _)| (host, lines)).collect())
 }
 
@@ -288,11 +288,16 @@ fn without_prefixes(text: &str) -> Option<String> {
     })
 }
 
+/// Returns whether lines are many, and nearly all.
+fn are_nearly_all(own: usize, all: usize) -> bool {
+    own >= LINES_LEAST && own * 100 >= all * SHARE_LEAST
+}
+
 /// Removes a prefix, if nearly every line has it.
 fn without(text: &str, after: impl Fn(&str) -> Option<&str>) -> Option<String> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let (own, all) = (lines().filter_map(&after).count(), lines().count());
-    (own >= LINES_LEAST && own * 100 >= all * SHARE_LEAST).then(|| removed(text, after))
+    are_nearly_all(own, all).then(|| removed(text, after))
 }
 
 /// Removes a prefix from the lines that have it.
@@ -350,7 +355,7 @@ fn is_common<'l>(lines: impl Iterator<Item = &'l str>, prefix: &[char]) -> bool 
         all += 1;
         own += usize::from(begins(line));
     }
-    own >= LINES_LEAST && own * 100 >= all * SHARE_LEAST
+    are_nearly_all(own, all)
 }
 
 /// Returns the line after a number of characters.
