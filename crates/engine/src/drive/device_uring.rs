@@ -288,13 +288,21 @@ impl UringDevice<'_> {
         self.entered(entered)
     }
 
-    /// Checks the result of entering the kernel. Tolerates requests to retry, but only for a
-    /// limited time.
+    /// Checks the result of entering the kernel.
+    #[inline]
     fn entered(&mut self, entered: io::Result<usize>) -> io::Result<()> {
-        let Err(error) = entered else {
-            self.refused_since_ns = None;
-            return Ok(());
-        };
+        match entered {
+            Ok(_) => {
+                self.refused_since_ns = None;
+                Ok(())
+            }
+            Err(error) => self.refused(error),
+        }
+    }
+
+    /// Tolerates requests to retry, but only for a limited time.
+    #[cold]
+    fn refused(&mut self, error: io::Error) -> io::Result<()> {
         let is = |number: Errno| error.raw_os_error() == Some(number.raw_os_error());
         if is(Errno::TIME) {
             return Ok(());
@@ -387,9 +395,9 @@ impl<'r> Device for UringDevice<'r> {
         // … and makes the space freed by the kernel visible here.
         self.submission.sync();
         self.completion.sync();
+        self.in_flight_count = self.in_flight_count.saturating_sub(self.completion.len());
         for entry in self.completion.by_ref() {
             let Some(buffer) = self.slots[entry.user_data() as usize].lease.take() else { continue };
-            self.in_flight_count -= 1;
             let result = entry.result();
             let outcome = u32::try_from(result).map_err(|_| ErrorNumber(-result));
             done(Completion { buffer, outcome, completed_at_ns });

@@ -231,9 +231,9 @@ pub fn drive<D: Device, S: Source, O: Observer>(
             let flight = &flights[slot];
             now_ns = completion.completed_at_ns;
             let length_bytes = flight.op.length_bytes;
-            let is_whole = completion.outcome == Ok(length_bytes)
-                || match rests.take(flight, slot, completion.outcome, now_ns) {
-                    Continuation::Whole => true,
+            if completion.outcome != Ok(length_bytes) {
+                match rests.take(flight, slot, completion.outcome, now_ns) {
+                    Continuation::Whole => {}
                     Continuation::On(op) if !stop.is_asked() => {
                         // No new operations until these have been submitted again.
                         rests.issuing = if rests.again.is_empty() { issuing } else { rests.issuing };
@@ -241,19 +241,23 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                         rests.again.push(Submission { op, buffer: completion.buffer });
                         return;
                     }
-                    Continuation::On(_) => false,
-                    Continuation::Over(outcome) => {
-                        failure.get_or_insert_with(|| operation_error(flight.op, outcome));
-                        stop.ask();
-                        false
+                    failed => {
+                        if let Continuation::Over(outcome) = failed {
+                            failure.get_or_insert_with(|| operation_error(flight.op, outcome));
+                            stop.ask();
+                        }
+                        if flight.recorded {
+                            observer.failed(flight.op.kind);
+                        }
+                        source.ended(flight.op, now_ns.saturating_sub(start_ns));
+                        free.push(completion.buffer);
+                        return;
                     }
-                };
+                }
+            }
             source.ended(flight.op, now_ns.saturating_sub(start_ns));
             free.push(completion.buffer);
-            if !flight.recorded {
-                return;
-            }
-            if is_whole {
+            if flight.recorded {
                 last_completion_ns = now_ns;
                 observer.completed(
                     flight.op,
@@ -261,8 +265,6 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                     flight.started_ns.saturating_sub(record_from_ns),
                     now_ns.saturating_sub(record_from_ns),
                 );
-            } else {
-                observer.failed(flight.op.kind);
             }
         })?;
         if !reaped {
