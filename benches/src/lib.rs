@@ -27,6 +27,7 @@ pub mod price;
 mod priced;
 pub mod ranks;
 pub mod real;
+pub mod ring_features;
 pub mod serve;
 mod serve_beside;
 mod serve_client;

@@ -9,6 +9,7 @@
 
 use crate::Result;
 use crate::instructions::Counter;
+use crate::ring_features;
 use crate::statistics::{median, paired_ratio, spread};
 use crate::table::{figure, layout};
 use crate::test_file::TestFile;
@@ -43,6 +44,13 @@ pub struct Options {
     pub instructions: bool,
     /// Print JSON instead of tables.
     pub json: bool,
+}
+
+impl Options {
+    fn job(&self, target: PathBuf, depth: u32) -> Job {
+        let (span_bytes, seconds) = (self.size_bytes, self.seconds);
+        Job { target, rw: "randread", block_bytes: BLOCK_BYTES, depth, span_bytes, seconds }
+    }
 }
 
 /// A target with almost no cost of its own.
@@ -98,8 +106,8 @@ impl Column {
     fn candidates(self, depth: u32) -> Vec<Tool> {
         let one = depth == 1;
         match self {
-            Self::BareUring => vec![Tool::Bare("uring")],
-            Self::BareSync if one => vec![Tool::Bare("sync")],
+            Self::BareUring => vec![Tool::Bare("uring".to_owned())],
+            Self::BareSync if one => vec![Tool::Bare("sync".to_owned())],
             Self::Kurabe => vec![Tool::Kurabe("auto")],
             Self::FioTuned => fio_tuned(depth),
             Self::FioShipped => vec![Tool::Fio("io_uring", Vec::new())],
@@ -200,14 +208,7 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
                 Cheap::CachedFile => file.path(),
                 Cheap::Zero => PathBuf::from("/dev/zero"),
             };
-            let job = Job {
-                target,
-                rw: "randread",
-                block_bytes: BLOCK_BYTES,
-                depth: *depth,
-                span_bytes: options.size_bytes,
-                seconds: options.seconds,
-            };
+            let job = options.job(target, *depth);
             let bench = Bench { kit, file: &file, cheap };
             rows.push(bench.measure_row(&job, options, progress)?);
             if let (Some(counter), Some(row)) = (&counter, rows.last_mut()) {
@@ -474,6 +475,7 @@ cargo bench -p kurabe-benches --bench overhead -- [flags]
   --dir PATH         where it is made (the target directory)
   --trial-seconds N  time of each of fio's settings that are tried first (1)
   --no-instructions  do not count instructions
+  --ring-features    only what each feature of a ring brings the bare loop, on /dev/zero
   --json             JSON instead of tables";
 
 /// Reads the flags and runs the bench.
@@ -483,7 +485,7 @@ cargo bench -p kurabe-benches --bench overhead -- [flags]
 pub fn main(bare: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     let flags = crate::options::Flags::from_environment(
         &["seconds", "rounds", "size-mib", "dir", "trial-seconds"],
-        &["no-instructions", "json"],
+        &["no-instructions", "ring-features", "json"],
         HELP,
     )?;
     let mut options = Options {
@@ -502,6 +504,11 @@ pub fn main(bare: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Resul
     flags.set("dir", &mut options.directory)?;
     flags.set("trial-seconds", &mut options.trial_seconds)?;
     let kit = Kit::new(bare, crate::tools::build_kurabe()?)?;
+    if flags.has("ring-features") {
+        let job = |depth: &u32| options.job("/dev/zero".into(), *depth);
+        let jobs: Vec<Job> = options.depths.iter().map(job).collect();
+        return ring_features::run(&jobs, options.rounds, &kit, out);
+    }
     run(&options, &kit, out, progress)
 }
 

@@ -49,7 +49,7 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 pub enum Tool {
     /// The bare loop of this package, `uring` or `sync`.
-    Bare(&'static str),
+    Bare(String),
     /// kurabe with one of its engines.
     Kurabe(&'static str),
     /// fio with one of its engines and further flags.
@@ -299,6 +299,6 @@ mod tests {
             stderr: String::new(),
             user_ns: 1,
         };
-        assert!(figures(&Tool::Bare("uring"), &ended).is_err());
+        assert!(figures(&Tool::Bare("uring".to_owned()), &ended).is_err());
     }
 }

@@ -6,11 +6,14 @@
 //! errors, no choice of pattern.
 //!
 //! `bare uring|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS` prints one line of JSON.
+//! `uring-without-FEATURE` leaves one feature of the ring out (`kurabe_benches::ring_features`).
 #![allow(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use io_uring::types::Fixed;
+use io_uring::squeue::Entry;
+use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
+use kurabe_benches::ring_features::RING_FEATURES;
 use std::error::Error;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -85,7 +88,9 @@ struct Outcome {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, target, depth, block, span, seconds] = &arguments[..] else {
-        return Err("usage: bare uring|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS".into());
+        return Err(
+            "usage: bare uring[-without-FEATURE]|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS".into()
+        );
     };
     let (block, span): (u64, u64) = (block.parse()?, span.parse()?);
     let mut task = Task {
@@ -96,9 +101,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         length_ns: (seconds.parse::<f64>()? * 1e9) as u64,
     };
     let outcome = match mode.as_str() {
-        "uring" => uring(&mut task)?,
+        "uring" => uring(&mut task, None)?,
         "sync" => sync(&mut task)?,
-        other => return Err(format!("no such mode: {other}").into()),
+        other => match other.strip_prefix("uring-without-") {
+            Some(feature) if RING_FEATURES.contains(&feature) => uring(&mut task, Some(feature))?,
+            _ => return Err(format!("no such mode: {other}").into()),
+        },
     };
     println!(
         "{{\"operations\":{},\"elapsed_ns\":{},\"p50_ns\":{}}}",
@@ -127,38 +135,67 @@ fn sync(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
     Ok(Outcome { operations, elapsed_ns: now, latency })
 }
 
-/// A full ring: every completion is recorded and its slot refilled immediately. One system call
-/// submits the new operations and waits.
-fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
+/// A ring that is always full. `without` names a feature that is left out.
+fn uring(task: &mut Task, without: Option<&str>) -> Result<Outcome, Box<dyn Error>> {
+    let has = |feature: &str| without != Some(feature);
     let (depth, block) = (task.depth, task.block);
     let mut memory = vec![1u8; depth * block + PAGE_BYTES];
     let skip = memory.as_ptr().align_offset(PAGE_BYTES);
     let buffers = memory[skip..].as_mut_ptr();
-    let mut ring: IoUring = IoUring::builder()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_no_sqarray()
-        .build(u32::try_from(depth)?.next_power_of_two())?;
-    ring.submitter().register_files(&[task.file.as_raw_fd()])?;
+    let mut builder = IoUring::builder();
+    if has("single-issuer") {
+        builder.setup_single_issuer();
+        // The kernel refuses it without a single issuer.
+        if has("deferred-task-work") {
+            builder.setup_defer_taskrun();
+        }
+    }
+    if has("no-submission-array") {
+        builder.setup_no_sqarray();
+    }
+    let ring: IoUring = builder.build(u32::try_from(depth)?.next_power_of_two())?;
+    let file = task.file.as_raw_fd();
+    ring.submitter().register_files(&[file])?;
     let whole = [libc::iovec { iov_base: buffers.cast(), iov_len: depth * block }];
-    // SAFETY: `memory` outlives the ring's last operation: the function returns only after all of
-    // them have completed, except on an error, which ends the process.
+    // SAFETY: `memory` outlives the ring's last operation: `fill` returns only after all of them
+    // have completed, except on an error, which ends the process.
     unsafe { ring.submitter().register_buffers(&whole) }?;
+    let length = block as u32;
+    let address = |slot: usize| buffers.wrapping_add(slot * block);
+    // The loop is compiled for each kind of entry, so that the choice costs nothing.
+    match without {
+        Some("registered-file") => fill(task, ring, without, |slot, offset| {
+            opcode::ReadFixed::new(Fd(file), address(slot), length, 0).offset(offset).build()
+        }),
+        Some("registered-buffers") => fill(task, ring, without, |slot, offset| {
+            opcode::Read::new(Fixed(0), address(slot), length).offset(offset).build()
+        }),
+        _ => fill(task, ring, without, |slot, offset| {
+            opcode::ReadFixed::new(Fixed(0), address(slot), length, 0).offset(offset).build()
+        }),
+    }
+}
 
+/// Keeps a ring full: every completion is recorded and its slot refilled immediately. One system call
+/// submits the new operations and waits. `entry` makes that of a slot and an offset.
+fn fill(
+    task: &mut Task,
+    mut ring: IoUring,
+    without: Option<&str>,
+    entry: impl Fn(usize, u64) -> Entry,
+) -> Result<Outcome, Box<dyn Error>> {
+    let (depth, block) = (task.depth, task.block);
+    let entry = |slot: usize, offset: u64| entry(slot, offset).user_data(slot as u64);
+    let submits_each = without == Some("batched-submission");
     let mut latency = Histogram::new();
     let mut started = vec![0u64; depth];
     let (mut submitter, mut submission, mut completion) = ring.split();
-    submitter.register_ring_fd()?;
-    let entry = |slot: usize, offset: u64| {
-        let address = buffers.wrapping_add(slot * block);
-        opcode::ReadFixed::new(Fixed(0), address, block as u32, 0)
-            .offset(offset)
-            .build()
-            .user_data(slot as u64)
-    };
+    if without != Some("registered-ring") {
+        submitter.register_ring_fd()?;
+    }
     let clock = Instant::now();
     for slot in 0..depth {
-        // SAFETY: the slot's buffer is in `memory` and no other operation uses it.
+        // SAFETY: the slot's buffer is registered memory, and no other operation uses it.
         unsafe { submission.push(&entry(slot, task.offsets.next())) }?;
     }
     let (mut operations, mut in_flight, mut now) = (0, depth, 0);
@@ -181,6 +218,11 @@ fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
             started[slot] = now;
             // SAFETY: the operation that used the slot's buffer has just completed.
             unsafe { submission.push(&entry(slot, task.offsets.next())) }?;
+            if submits_each {
+                submission.sync();
+                submitter.submit()?;
+                submission.sync();
+            }
         }
         completion.sync();
     }

@@ -41,6 +41,13 @@ impl Matrix {
         self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }
 
+    /// Returns the product of a vector, the matrix and the vector.
+    pub(crate) fn square(&self, vector: &[f64]) -> f64 {
+        let row =
+            |row: usize| (0..self.size).map(|column| self.get(row, column) * vector[column]).sum::<f64>();
+        (0..self.size).map(|index| vector[index] * row(index)).sum()
+    }
+
     /// Returns the lower factor of Cholesky, or `None` if the matrix is not positive definite.
     pub(crate) fn factor(&self) -> Option<Self> {
         let mut lower = Self::diagonal(self.size, 0.0);

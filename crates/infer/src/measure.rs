@@ -10,9 +10,11 @@ use kurabe_sim::{DeviceSpec, ModelTarget};
 
 /// Operations before the timed ones, from which their number is derived.
 const PILOT: usize = 8;
-/// The same, and fewest timed ones, on a device on which an operation takes longer than this.
-const PILOT_OF_SLOWEST: usize = 2;
+/// The same of a probe whose operations take longer than this.
+const PILOT_OF_SLOWEST: usize = 1;
 const SLOWEST_NS: f64 = 40e6;
+/// Longest time of the fewest operations of a probe: fewer are timed where they would take longer, in ns.
+const MOST_OF_LEAST_NS: f64 = 1e9;
 /// Pause before each probe, so that the device is idle, in ns.
 const REST_NS: u64 = 30_000_000;
 /// Pause before a probe that writes, and before the next one.
@@ -112,8 +114,6 @@ pub struct Measurements {
     sequence: Vec<(usize, usize)>,
     /// Whether a random access takes as long as one that moves a head.
     pub is_slow: bool,
-    /// Operations before the timed ones of a probe.
-    pilot: usize,
     /// Whether the last probe wrote.
     did_just_write: bool,
     /// Time of the probes on the device, in ns.
@@ -154,12 +154,16 @@ impl ProbeLimits {
     /// The limits unless the caller gives others.
     pub const USUAL: Self = Self { time_ns: 1.5e9, least: 8, most: 32 };
 
-    fn count(&self, workload: &ProbeWorkload, each_ns: f64) -> usize {
+    /// Returns the number of timed operations of a pass, in the time that its first ones leave.
+    fn count(&self, workload: &ProbeWorkload, (pilot, pilot_ns): (usize, u64)) -> usize {
+        let each_ns = pilot_ns as f64 / pilot as f64;
+        let left_ns = (self.time_ns - pilot_ns as f64).max(0.0);
         // Slow operations are those of mechanics, whose single times scatter.
         let most = if each_ns > SLOW_NS { 3 * self.most } else { self.most };
-        let least = if each_ns > SLOWEST_NS { PILOT_OF_SLOWEST } else { self.least };
         let most = most.max(workload.depth * 4).min(limit_of_bytes(workload).max(workload.depth * 2));
-        ((self.time_ns / each_ns) as usize).clamp(least.max(workload.depth * 2).min(most), most)
+        let affordable = ((MOST_OF_LEAST_NS / each_ns) as usize).max(1);
+        let least = self.least.max(workload.depth * 2).min(affordable).min(most);
+        ((left_ns / each_ns) as usize).clamp(least, most)
     }
 }
 
@@ -182,7 +186,12 @@ fn pass(
 ) -> Result<PassTimes> {
     let writes = probe.workload.does_write();
     bench.rest(if writes { REST_OF_WRITES_NS } else { REST_NS })?;
-    perform(bench, &probe.workload, &probe.ops(span_bytes, pass, 0, probe.pilot))?;
+    let (first, further) = (PILOT_OF_SLOWEST, probe.pilot);
+    for (from, to) in [(0, first), (first, further)] {
+        if from < to {
+            perform(bench, &probe.workload, &probe.ops(span_bytes, pass, from, to))?;
+        }
+    }
     let ops = probe.ops(span_bytes, pass, probe.pilot, probe.pilot + probe.count);
     let times = PassTimes::of(&perform(bench, &probe.workload, &ops)?);
     if writes {
@@ -191,11 +200,14 @@ fn pass(
     Ok(times)
 }
 
-/// Performs some of the operations that show whether a device has mechanics, and returns their time.
-fn first_ns(bench: &mut dyn DeviceBench, span_bytes: u64, numbers: std::ops::Range<usize>) -> Result<u64> {
-    let workload = ProbeWorkload::random(4096, 1);
-    let ops = workload.ops(span_bytes, FIRST, numbers.end);
-    Ok(elapsed_ns(&perform(bench, &workload, &ops[numbers])?))
+/// Performs the operations before the timed ones, fewer if they are slow. Returns their number and time.
+fn pilot(bench: &mut dyn DeviceBench, workload: &ProbeWorkload, ops: &[Op]) -> Result<(usize, u64)> {
+    let (first, further) = ops.split_at(PILOT_OF_SLOWEST);
+    let first_ns = elapsed_ns(&perform(bench, workload, first)?);
+    if first_ns as f64 > SLOWEST_NS * first.len() as f64 {
+        return Ok((first.len(), first_ns));
+    }
+    Ok((ops.len(), first_ns + elapsed_ns(&perform(bench, workload, further)?)))
 }
 
 impl Measurements {
@@ -206,17 +218,11 @@ impl Measurements {
     /// When the device fails, or the user stops the program.
     pub fn begin(bench: &mut dyn DeviceBench) -> Result<Self> {
         let span_bytes = bench.facts().span_bytes;
-        let mut probing_ns = first_ns(bench, span_bytes, 0..PILOT_OF_SLOWEST)?;
-        let mut each_ns = probing_ns as f64 / PILOT_OF_SLOWEST as f64;
-        let is_slowest = each_ns > SLOWEST_NS;
-        if !is_slowest {
-            probing_ns += first_ns(bench, span_bytes, PILOT_OF_SLOWEST..PILOT)?;
-            each_ns = probing_ns as f64 / PILOT as f64;
-        }
-        let is_slow = each_ns > SLOW_NS;
-        let pilot = if is_slowest { PILOT_OF_SLOWEST } else { PILOT };
+        let workload = ProbeWorkload::random(4096, 1);
+        let (count, probing_ns) = pilot(bench, &workload, &workload.ops(span_bytes, FIRST, PILOT))?;
+        let is_slow = probing_ns as f64 > SLOW_NS * count as f64;
         let span_bytes = if is_slow { span_bytes } else { span_bytes.min(MOST_SPAN_BYTES) };
-        Ok(Self { span_bytes, is_slow, pilot, probing_ns, ..Self::default() })
+        Ok(Self { span_bytes, is_slow, probing_ns, ..Self::default() })
     }
 
     /// Measures a probe for the first time.
@@ -234,8 +240,8 @@ impl Measurements {
         let mut probe = MeasuredProbe {
             workload,
             number,
-            pilot: self.pilot,
-            count: self.pilot,
+            pilot: PILOT,
+            count: 0,
             times_ns: Vec::new(),
             log_widths: Vec::new(),
             has_width: self.is_slow && is_alone,
@@ -243,9 +249,9 @@ impl Measurements {
         let writes = workload.does_write();
         self.settle(bench, writes)?;
         bench.rest(if writes { REST_OF_WRITES_NS } else { REST_NS })?;
-        let pilot_ns =
-            elapsed_ns(&perform(bench, &workload, &probe.ops(self.span_bytes, 0, 0, probe.pilot))?);
-        probe.count = limits.count(&workload, pilot_ns as f64 / probe.pilot as f64);
+        let pilot_ns;
+        (probe.pilot, pilot_ns) = pilot(bench, &workload, &probe.ops(self.span_bytes, 0, 0, PILOT))?;
+        probe.count = limits.count(&workload, (probe.pilot, pilot_ns));
         let ops = probe.ops(self.span_bytes, 0, probe.pilot, probe.pilot + probe.count);
         let times = PassTimes::of(&perform(bench, &workload, &ops)?);
         if writes {
@@ -369,7 +375,7 @@ impl Measurements {
         let probe = |(number, workload): (usize, &ProbeWorkload)| MeasuredProbe {
             workload: *workload,
             number: PLANNED + number as u64,
-            pilot: self.pilot,
+            pilot: PILOT,
             count: (count + 2 * workload.depth).min(limit_of_bytes(workload)),
             times_ns: vec![1.0],
             log_widths: Vec::new(),

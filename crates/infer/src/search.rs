@@ -1,6 +1,7 @@
 //! The search for the parameters of a family: draws, descents, and all values of each choice.
 
 use crate::evolution::evolve;
+use crate::linear::Matrix;
 use crate::problem::{Fitted, Problem, sort_best_first};
 use kurabe_core::random::Random;
 
@@ -29,6 +30,10 @@ const WORTH_STEPS: f64 = 200.0;
 const ALIVE: f64 = 16.0;
 /// Distance from the least misfit up to which a combination of choices gets a last descent.
 const NEAR: f64 = 200.0;
+/// Draws with the choices of the best point that are followed to other minima.
+const FOLLOWED_MINIMA: usize = 6;
+/// Square of the distance, in errors of the parameters, above which a minimum is another one.
+const APART: f64 = 200.0;
 
 /// Result of a search: the best point, and others that explain the times almost as well.
 #[derive(Clone, Debug)]
@@ -145,11 +150,12 @@ fn pairs(problem: &Problem<'_>, best: &Fitted, tried: &mut Vec<Fitted>) -> Optio
     least.filter(|least| least.misfit < best.misfit - 0.5)
 }
 
-/// Searches for the best point with every other value of each choice, so that a choice is stated only
-/// if no other one explains the times.
-pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Searched {
+/// Searches for the best point with every other value of each choice, and for other minima with the same
+/// choices, so that a value is stated only if no other one explains the times.
+pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched, random: &mut Random) -> Searched {
     let Searched { mut best, others: before } = searched;
     let mut tried = before;
+    tried.extend(minima(problem, &best, random));
     for index in &problem.chosen {
         for value in other_values(problem, &best, *index) {
             let mut point = best.point.clone();
@@ -179,27 +185,51 @@ pub(crate) fn with_alternatives(problem: &Problem<'_>, searched: Searched) -> Se
     Searched { others: others(problem, &best, tried), best }
 }
 
+/// Returns the ends of descents from draws with the choices of a point. Where the longer of two times hides
+/// the other, either may be the longer one.
+fn minima(problem: &Problem<'_>, best: &Fitted, random: &mut Random) -> Vec<Fitted> {
+    let mut fits: Vec<Fitted> = (0..DRAWS)
+        .map(|_| {
+            let mut point = problem.draw(random);
+            for index in &problem.chosen {
+                point[*index] = best.point[*index];
+            }
+            problem.fitted(point)
+        })
+        .collect();
+    sort_best_first(&mut fits);
+    fits.truncate(FOLLOWED_MINIMA);
+    fits.into_iter().map(|fit| problem.descend(fit, STEPS)).collect()
+}
+
 /// Returns the values of a choice except that of a point.
 fn other_values(problem: &Problem<'_>, point: &Fitted, index: usize) -> impl Iterator<Item = f64> {
     let own = point.point[index];
     (0..problem.choices(index)).map(|value| value as f64).filter(move |value| *value != own)
 }
 
-/// Returns the points that are almost as good, one for each combination of choices.
+/// Returns the points that are almost as good, one for each minimum of each combination of choices.
 fn others(problem: &Problem<'_>, best: &Fitted, tried: Vec<Fitted>) -> Vec<Fitted> {
+    let precision = problem.precision(&best.point);
     let same = |one: &Fitted, other: &Fitted| {
+        let is_near = |precision: &Matrix| {
+            let of = |index: &usize| one.point[*index] - other.point[*index];
+            precision.square(&problem.ranged.iter().map(of).collect::<Vec<f64>>()) < APART
+        };
         problem.chosen.iter().all(|index| one.point[*index] == other.point[*index])
+            && precision.as_ref().is_none_or(is_near)
     };
     let mut others: Vec<Fitted> = Vec::new();
     let is_near = |one: &Fitted| one.misfit < best.misfit + NEAR;
     let mut near: Vec<Fitted> = tried.into_iter().filter(is_near).collect();
     sort_best_first(&mut near);
     for one in near {
-        if same(&one, best) || others.iter().any(|other| same(&one, other)) {
+        let is_new = |one: &Fitted| !same(one, best) && others.iter().all(|other| !same(one, other));
+        if !is_new(&one) {
             continue;
         }
         let one = problem.descend(one, STEPS);
-        if one.misfit < best.misfit + ALIVE {
+        if one.misfit < best.misfit + ALIVE && is_new(&one) {
             others.push(one);
         }
         if others.len() == OTHERS {

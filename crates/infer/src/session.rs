@@ -331,7 +331,10 @@ fn candidate<'f>(
     let best = problem.descend(all.remove(0), 3);
     let near = measured.probes.len() as f64 * WORTH_ALTERNATIVES;
     let searched = Searched { best, others: all };
-    let searched = if searched.best.misfit < near { with_alternatives(&problem, searched) } else { searched };
+    let searched = match searched.best.misfit < near {
+        true => with_alternatives(&problem, searched, random),
+        false => searched,
+    };
     let price = (problem.ranged.len() + problem.chosen.len()) as f64 * (measured.probes.len() as f64).ln();
     let cost = searched.best.misfit + price;
     Candidate { family, searched, surfaces: Vec::new(), scatter, cost }

@@ -36,7 +36,7 @@ fn the_questions_of_the_page_have_answers() {
         out.into_owned()
     };
     let (sql, pandas) = (blocks(PAGES[0], "sql"), blocks(PAGES[0], "python"));
-    assert_eq!((sql.len(), pandas.len()), (3, 1));
+    assert_eq!((sql.len(), pandas.len()), (2, 1));
     for question in sql {
         let rows = asked(&format!("import duckdb; print(len(duckdb.sql('''{question}''').fetchall()))"));
         assert!(rows.trim().parse::<u32>().unwrap() > 0, "{question}: {rows}");

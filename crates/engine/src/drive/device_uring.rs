@@ -181,7 +181,6 @@ fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<
         WaitMode::Spin => vec![("single-issuer", io_uring::Builder::setup_single_issuer)],
         WaitMode::Poll => vec![("completion-polling", io_uring::Builder::setup_iopoll)],
     };
-    wishes.push(("no-submission-array", io_uring::Builder::setup_no_sqarray));
     let entries = u32::try_from(depth).unwrap_or(u32::MAX).next_power_of_two();
     let start = Instant::now();
     loop {
