@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreape
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -77,9 +78,11 @@ impl Enclosure {
     /// Makes a command start inside, in a folder.
     pub(crate) fn hold(&self, command: &mut Command, folder: Option<&Path>) -> io::Result<()> {
         let Hold::Namespace(init) = &self.hold else { return Ok(()) };
-        let mounts = File::open(format!("/proc/{}/ns/mnt", init.id()))?;
+        let opened =
+            |what: &str| Ok::<OwnedFd, io::Error>(File::open(format!("/proc/{}/{what}", init.id()))?.into());
         let folder = folder.map_or_else(std::env::current_dir, |folder| Ok(folder.to_owned()))?;
-        enter_mounts(command, mounts.into(), CString::new(folder.into_os_string().into_vec())?);
+        let folder = CString::new(folder.into_os_string().into_vec())?;
+        enter_mounts(command, opened("ns/mnt")?, opened("root")?, folder);
         Ok(())
     }
 

@@ -142,10 +142,13 @@ pub(crate) fn be_init(command: &mut Command) {
     unsafe { command.pre_exec(begin) };
 }
 
-/// Makes a program start in a folder of another mount namespace.
-pub(crate) fn enter_mounts(command: &mut Command, mounts: OwnedFd, folder: CString) {
+/// Makes a program start in a folder of another mount namespace. `root` is the root directory of a process
+/// there, which is not that of the namespace if kurabe runs in a chroot.
+pub(crate) fn enter_mounts(command: &mut Command, mounts: OwnedFd, root: OwnedFd, folder: CString) {
     let enter = move || {
         move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        rustix::process::fchdir(&root)?;
+        rustix::process::chroot(".")?;
         Ok(rustix::process::chdir(&folder)?)
     };
     // SAFETY: the closure only makes system calls; it allocates nothing and takes no lock.

@@ -377,6 +377,30 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
 }
 
 #[test]
+fn a_program_in_a_chroot_is_priced_there() {
+    if !can_attach() || !needs("unshare") {
+        return;
+    }
+    let lab = Lab::new();
+    let root = lab.beside("root");
+    std::fs::create_dir(&root).unwrap();
+    let line = format!(
+        "mount --rbind / {0} && mount -t tmpfs none {0}/mnt && touch {0}/mnt/inside && exec chroot {0} {1} -q \
+         price --runs 1 -- sh -c 'test -e /mnt/inside'",
+        text(&root),
+        env!("CARGO_BIN_EXE_kurabe"),
+    );
+    let making = making_loop_devices();
+    let ended = Command::new("unshare")
+        .args(["-m", "sh", "-c", &line])
+        .env("KURABE_RUNTIME_DIR", lab.beside("run"))
+        .output()
+        .unwrap();
+    drop(making);
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
 fn the_action_installs_only_what_has_the_checksum() {
     if !needs("curl") {
         return;
