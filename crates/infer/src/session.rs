@@ -66,7 +66,7 @@ pub struct InferenceLimits {
 
 impl InferenceLimits {
     /// The usual limits: two minutes of the device.
-    pub const USUAL: Self = Self { first_ns: 75e9, all_ns: 115e9, passes: 2, rounds: 3, restarts: 2 };
+    pub const USUAL: Self = Self { first_ns: 60e9, all_ns: 110e9, passes: 2, rounds: 3, restarts: 2 };
 }
 
 /// A probe with the times of the device and of the identified model.
