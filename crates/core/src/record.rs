@@ -216,28 +216,40 @@ pub struct EngineRecord {
 /// Returns the text for a missing engine feature: the reason, and for a feature of `io_uring` what follows
 /// from it and the remedy.
 pub fn fallback(phrase: &str) -> Text {
-    let is_feature = |(name, error): &(&str, &str)| {
-        name.starts_with("registered-") || *name == "uring" && is_memory_limit(error)
-    };
+    let is_feature = |(name, _): &(&str, &str)| name.starts_with("registered-") || *name == "uring";
     let Some((feature, error)) = phrase.split_once(": ").filter(is_feature) else {
         return Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase));
     };
     let is_memory_limit = is_memory_limit(error);
-    let remedy = if is_memory_limit { "; raise the locked-memory limit (ulimit -l)" } else { "" };
-    let remedy_ja = if is_memory_limit {
-        "。ロックできるメモリーの上限(ulimit -l)を上げると使えます"
-    } else {
-        ""
-    };
     if feature == "uring" {
+        let (remedy, remedy_ja) = match is_memory_limit {
+            true => (
+                "; raise the locked-memory limit (ulimit -l)",
+                "。ロックできるメモリーの上限(ulimit -l)を上げると使えます",
+            ),
+            false => ("", ""),
+        };
         return Text::of(
-            format!("io_uring ({error}), so pread/pwrite is used{remedy}"),
+            format!("io_uring cannot be used ({error}), so pread/pwrite is used{remedy}"),
             format!("io_uring を使えないため({error})、pread/pwrite を使います{remedy_ja}"),
         );
     }
+    let (what, what_ja) = match feature {
+        "registered-buffers" => ("registered buffers", "登録済みバッファー"),
+        "registered-file" => ("a registered file", "登録済みファイル"),
+        "registered-ring" => ("a registered ring", "登録済みリング"),
+        other => (other, other),
+    };
+    let (reason, reason_ja) = match is_memory_limit {
+        true => (
+            ", because this user may lock too little memory (ulimit -l)".to_owned(),
+            "ロックできるメモリーの上限(ulimit -l)が小さいため、".to_owned(),
+        ),
+        false => (format!(" ({error})"), format!("{error}。そのため、")),
+    };
     Text::of(
-        format!("io_uring without {feature} ({error}), so operations take more CPU time{remedy}"),
-        format!("io_uring の {feature} を使えないため({error})、操作の CPU 時間が増えます{remedy_ja}"),
+        format!("io_uring works without {what}{reason}: an operation takes slightly more CPU time"),
+        format!("{reason_ja}io_uring の{what_ja}を使わずに測ります。操作の CPU 時間がわずかに増えます"),
     )
 }
 
@@ -260,14 +272,15 @@ fn a_missing_engine_feature_has_a_text_in_both_languages() {
     let file = fallback("registered-file: Invalid argument (os error 22)");
     assert_eq!(
         file.en,
-        "io_uring without registered-file (Invalid argument (os error 22)), so operations take more CPU time"
+        "io_uring works without a registered file (Invalid argument (os error 22)): an operation takes slightly \
+         more CPU time"
     );
     assert_eq!(
         file.ja,
-        "io_uring の registered-file を使えないため(引数が正しくありません(エラー 22))、操作の CPU 時間が増えます"
+        "引数が正しくありません(エラー 22)。そのため、io_uring の登録済みファイルを使わずに測ります。操作の CPU 時間がわずかに増えます"
     );
     let buffers = fallback("registered-buffers: Cannot allocate memory (os error 12)");
-    assert!(buffers.en.ends_with("; raise the locked-memory limit (ulimit -l)"), "{buffers:?}");
+    assert!(buffers.en.contains("this user may lock too little memory (ulimit -l)"), "{buffers:?}");
     assert!(buffers.ja.contains("ulimit -l"), "{buffers:?}");
     let rings = fallback("uring: Cannot allocate memory (os error 12)");
     assert!(rings.en.contains("so pread/pwrite is used; raise the locked-memory limit"), "{rings:?}");

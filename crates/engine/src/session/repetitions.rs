@@ -140,11 +140,7 @@ impl<G: Ground> Session<'_, G> {
         let cleaned_up = self.ground.close(&mut self.context, prepared);
         for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
             for phrase in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
-                let what = fallback(phrase);
-                self.context.notice_once(
-                    NoticeKind::EngineFallback,
-                    text!("unavailable here: {what}", "一部の機能が使えません: {what}"; what),
-                )?;
+                self.context.notice_once(NoticeKind::EngineFallback, fallback(phrase))?;
             }
             if let Some(kept) = &mut self.kept {
                 kept.push(cell.clone());
