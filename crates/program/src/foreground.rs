@@ -13,17 +13,19 @@ use crate::platform::die_with_starter;
 use crate::stop::Stop;
 use crate::tracer::{TracedEnd, Tracer};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, waitid};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Interval at which an interrupt is checked while the command runs. Its times come from the
-/// kernel, so this does not affect them.
+/// Interval at which an interrupt is checked while the command runs.
 const LOOK: Duration = Duration::from_millis(20);
-/// Interval in the first moments, so that short commands are not prolonged.
+/// Interval in the first moments of a command whose end nothing tells, so that short ones are not
+/// prolonged.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
 /// A command, with its folder and environment.
@@ -171,6 +173,8 @@ fn wait(
     if let Some(enclosure) = enclosure {
         stop.add_scope(&Arc::new(enclosure.scope(child.id())));
     }
+    // The end of a traced command is told by its tracer.
+    let ends = if tracer.is_none() { pidfd_open(pid, PidfdFlags::empty()).ok() } else { None };
     let mut is_asked = false;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let has_ended = || match tracer {
@@ -192,7 +196,10 @@ fn wait(
                 stops(enclosure);
             }
         }
-        std::thread::sleep(if begun.elapsed() < LOOK { FIRST_LOOK } else { LOOK });
+        match &ends {
+            Some(ends) => wait_for_end(ends),
+            None => std::thread::sleep(if begun.elapsed() < LOOK { FIRST_LOOK } else { LOOK }),
+        }
     }
     let elapsed_ns = begun.elapsed().as_nanos() as u64;
     if let Some(TracedEnd { status, asked_bytes }) = tracer.and_then(Tracer::end) {
@@ -200,6 +207,14 @@ fn wait(
     }
     let asked_bytes = asked_bytes(child.id());
     Ok(ForegroundEnd { status: child.wait()?, elapsed_ns, asked_bytes })
+}
+
+/// Waits until a process ends, but not longer than an interrupt may go unseen. Its time then ends with it,
+/// and not with the interval.
+fn wait_for_end(process: &OwnedFd) {
+    let longest = Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() };
+    // Whether it has ended is asked afterwards, whatever the answer is.
+    let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&longest));
 }
 
 /// Returns `wchar` of proc_pid_io(5), for the process and the children it waited for.
