@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 /// Interval at which an interrupt is checked while the command runs.
 const LOOK: Duration = Duration::from_millis(20);
-/// Interval in the first moments of a command whose end nothing tells, so that short ones are not
+/// Interval in the first moments of a command whose end is not reported, so that short ones are not
 /// prolonged.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
@@ -173,7 +173,7 @@ fn wait(
     if let Some(enclosure) = enclosure {
         stop.add_scope(&Arc::new(enclosure.scope(child.id())));
     }
-    // The end of a traced command is told by its tracer.
+    // The tracer reports the end of a traced command.
     let ends = if tracer.is_none() { pidfd_open(pid, PidfdFlags::empty()).ok() } else { None };
     let mut is_asked = false;
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
